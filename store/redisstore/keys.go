@@ -1,0 +1,61 @@
+package redisstore
+
+import (
+	"net/url"
+	"regexp"
+	"strconv"
+
+	"leaderboard/store"
+)
+
+// keyPrefix is what may stand first in every key: braces would move Redis Cluster's hash tag.
+var keyPrefix = regexp.MustCompile(`^[A-Za-z0-9_.:-]{1,32}$`)
+
+// ParsePrefix returns s when it can stand first in every key, or an error.
+func ParsePrefix(s string) (string, error) {
+	if !keyPrefix.MatchString(s) {
+		return "", store.Invalid("key prefix", "must be 1 to 32 of A-Z, a-z, 0-9, _ . : and -")
+	}
+	return s, nil
+}
+
+// keys spells every key of one store. Ids are escaped here, and nowhere else.
+type keys struct{ prefix string }
+
+func (k keys) boards() string { return k.prefix + ":boards" }
+
+// probe is the Pub/Sub channel by which a process sees that its own subscription is alive.
+func (k keys) probe(process string) string { return k.prefix + ":probe:" + process }
+
+// boardKeys spells the keys of one board and incarnation. They share a hash tag, so one script may reach them all.
+type boardKeys struct{ tag string }
+
+func (k keys) of(b *store.Board) boardKeys { return k.board(b.ID, b.Incarnation) }
+
+func (k keys) board(id store.BoardID, incarnation int64) boardKeys {
+	return boardKeys{tag: k.prefix + ":{" + string(id) + "." + strconv.FormatInt(incarnation, 10) + "}:"}
+}
+
+func (k boardKeys) board() string     { return k.tag + "board" }
+func (k boardKeys) seasons() string   { return k.tag + "seasons" }
+func (k boardKeys) names() string     { return k.tag + "names" }
+func (k boardKeys) nameIndex() string { return k.tag + "name-index" }
+func (k boardKeys) bans() string      { return k.tag + "bans" }
+func (k boardKeys) owed() string      { return k.tag + "owed" }
+func (k boardKeys) live() string      { return k.tag + "live" } // a Pub/Sub channel
+
+func (k boardKeys) scores(season int64) string { return k.season(season) + "scores" }
+func (k boardKeys) banned(season int64) string { return k.season(season) + "banned" }
+
+func (k boardKeys) season(number int64) string {
+	return k.tag + "s" + strconv.FormatInt(number, 10) + ":"
+}
+
+func (k boardKeys) activity(player store.PlayerID) string {
+	return k.tag + "activity:" + escape(string(player))
+}
+
+func (k boardKeys) once(key string) string { return k.tag + "once:" + escape(key) }
+
+// escape makes an id safe inside a key: no braces, no colon, no control characters, and two ids never become one.
+func escape(id string) string { return url.QueryEscape(id) }

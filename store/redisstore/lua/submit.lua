@@ -1,0 +1,210 @@
+-- lua/submit.lua takes 1 to 128 submissions of one board and does all that belongs to them. Each stands on its own: a
+-- refused one changes nothing and spoils no other.
+--
+-- KEYS[1]  board       hash: rev, version, total_at
+-- KEYS[2]  scores      sorted set of the running season: player -> packed score
+-- KEYS[3]  banned      sorted set: packed scores of banned players
+-- KEYS[4]  bans        hash: banned player -> why
+-- KEYS[5]  names       hash: player -> name
+-- KEYS[6]  name-index  sorted set of folded name, NUL, player
+-- KEYS[7…] activity    list of each submission's player; behind them the once keys that the submissions point at
+--
+-- ARGV[1]  rev                     ARGV[9]  last slot: 2^T − 1
+-- ARGV[2]  time in ms, or ''       ARGV[10] largest points, in whole units
+-- ARGV[3]  end in ms, or ''        ARGV[11] live top
+-- ARGV[4]  channel                 ARGV[12] activity cap
+-- ARGV[5]  season                  ARGV[13] ms to keep a reply
+-- ARGV[6]  policy                  ARGV[14] key number of the batch's once key, or ''
+-- ARGV[7]  1, or -1 if low is better    ARGV[15] fingerprint of the batch
+-- ARGV[8]  start in ms             ARGV[16] ms of a tick
+-- ARGV[17] decimals                ARGV[18] number of submissions
+-- then seven for each: player, points in whole units, name or '', folded name, '' or t and ms or s and slot,
+-- key number of its once key or '', its fingerprint
+--
+-- Returns {'moved'} or {'over'} with nothing done, {'conflict'} when the batch's once key came with another body, or
+-- {'ok', version, total, 1 when the batch's once key was there before, renames, shared, result, result, …}. renames is a
+-- flat list of players and their names before; shared counts scores that found no free slot. A result is one of
+--   ok SEASON DECIMALS POINTS SUBMITTED IMPROVED RANK PREVIOUS_RANK TOTAL ACHIEVED   (ranks 0 for none, ms)
+--   banned, range, future, early, slot, conflict
+-- and begins with "again " when it is the kept reply of an earlier call.
+local board, scores, banned, bans, names, nameIndex = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6]
+local rev, ends, channel, season, policy = ARGV[1], ARGV[3], ARGV[4], ARGV[5], ARGV[6]
+local sign, start, lastSlot, limit = tonumber(ARGV[7]), tonumber(ARGV[8]), tonumber(ARGV[9]), tonumber(ARGV[10])
+local liveTop, activityCap, keep = tonumber(ARGV[11]), tonumber(ARGV[12]), ARGV[13]
+local batchOnce, batchFingerprint, tickLength = ARGV[14], ARGV[15], tonumber(ARGV[16])
+local decimals, count = ARGV[17], tonumber(ARGV[18])
+local span = lastSlot + 1
+local activityKeep = 30 * 24 * 3600 * 1000
+
+local now = clock(ARGV[2])
+local why = stale(board, rev, ends, now)
+if why then return {why} end
+
+local batchSeen = 0
+if batchOnce ~= '' then
+  local key = KEYS[tonumber(batchOnce)]
+  local seen = redis.call('GET', key)
+  if seen and seen ~= batchFingerprint then return {'conflict'} end
+  if seen then batchSeen = 1 else redis.call('SET', key, batchFingerprint, 'PX', keep) end
+end
+
+local anyBans = redis.call('HLEN', bans) > 0
+local anyBanned = anyBans and redis.call('ZCARD', banned) > 0
+local nowTick = math.max(0, math.min(lastSlot, math.floor((now - start) / tickLength)))
+local total = redis.call('ZCARD', scores)
+local totalBefore = total
+local changes = 0 -- of rows inside the live top
+local renames = {}
+local shared = 0
+
+-- Lowest packed score among equal points in a set, or nil.
+local function lowest(set, value)
+  local found = redis.call('ZRANGEBYSCORE', set, whole(value * span), whole(value * span + lastSlot),
+    'WITHSCORES', 'LIMIT', 0, 1)
+  return found[2] and tonumber(found[2])
+end
+
+-- The first free slot behind everybody with the same points, banned players too: they may come back.
+local function behindEquals(value)
+  local packed = value * span + lastSlot - nowTick
+  local last = lowest(scores, value)
+  if last and last <= packed then packed = last - 1 end
+  if anyBanned then
+    last = lowest(banned, value)
+    if last and last <= packed then packed = last - 1 end
+  end
+  if packed >= value * span then return packed end
+  shared = shared + 1
+  return value * span
+end
+
+-- The slot that a backdated or exported row asks for, or nil and the reason why not.
+local function askedSlot(at)
+  local kind, n = string.sub(at, 1, 1), tonumber(string.sub(at, 2))
+  if kind == 's' then
+    if n > lastSlot then return nil, 'slot' end
+    return n
+  end
+  if n > now then return nil, 'future' end
+  if n < start then return nil, 'early' end
+  return math.min(lastSlot, math.floor((n - start) / tickLength))
+end
+
+-- The packed score after a submission, or nil when it changes nothing. old is nil for a first score.
+local function place(value, old, oldValue, slot)
+  if not slot then
+    if old and (value == oldValue or policy == 'best' and value < oldValue) then return nil end
+    return behindEquals(value)
+  end
+  local oldSlot = old and oldValue * span + lastSlot - old
+  if policy == 'sum' and old then
+    if value == oldValue then return nil end
+    slot = math.max(slot, oldSlot) -- a sum is reached with its last part
+  elseif policy == 'last' and old and slot < oldSlot and value ~= oldValue then
+    return nil -- history that arrives late: a later one stands already
+  end
+  local packed = value * span + lastSlot - slot
+  if old and policy ~= 'sum' and value == oldValue and packed <= old then return nil end
+  if old and policy == 'best' and value < oldValue then return nil end
+  return packed
+end
+
+local function rename(player, name, folded)
+  local before = redis.call('HGET', names, player)
+  if before == name then return false end
+  redis.call('HSET', names, player, name)
+  redis.call('ZADD', nameIndex, 0, folded .. '\0' .. player)
+  if before then
+    renames[#renames + 1] = player
+    renames[#renames + 1] = before
+  end
+  return true
+end
+
+local function remember(key, kind, value, oldValue, rank, previous)
+  if activityCap == 0 then return end
+  local was = oldValue and whole(sign * oldValue) or ''
+  redis.call('LPUSH', key, table.concat({whole(now), kind, decimals, whole(sign * value), was, rank, previous}, ' '))
+  redis.call('LTRIM', key, 0, activityCap - 1)
+  redis.call('PEXPIRE', key, activityKeep)
+end
+
+local function take(player, units, name, folded, at, activity)
+  if anyBans and redis.call('HEXISTS', bans, player) == 1 then return 'banned' end
+  local slot, refused
+  if at ~= '' then
+    slot, refused = askedSlot(at)
+    if refused then return refused end
+  end
+
+  local old = redis.call('ZSCORE', scores, player)
+  old = old and tonumber(old) or nil
+  local oldValue = old and math.floor(old / span)
+  local value = sign * tonumber(units)
+  if policy == 'sum' and old then value = oldValue + value end
+  if value > limit or value < -limit then return 'range' end
+
+  local packed = place(value, old, oldValue, slot)
+  local renamed = name ~= '' and rename(player, name, folded)
+  local previous = old and redis.call('ZREVRANK', scores, player) + 1 or 0
+  local rank = previous
+  local improved = 0
+  if packed then
+    redis.call('ZADD', scores, whole(packed), player)
+    rank = redis.call('ZREVRANK', scores, player) + 1
+    if not old then total = total + 1 end
+    if not old or value > oldValue then improved = 1 end
+    if value ~= oldValue then
+      local kind = improved == 1 and 'best' or 'score'
+      if rank <= liveTop and (previous == 0 or previous > liveTop) then kind = 'entered_top' end
+      remember(activity, kind, value, oldValue, rank, previous)
+    end
+  else
+    packed, value = old, oldValue
+  end
+  if (renamed or packed ~= old) and (rank <= liveTop or previous > 0 and previous <= liveTop) then
+    changes = changes + 1
+  end
+
+  local achieved = math.min(now, start + (value * span + lastSlot - packed) * tickLength)
+  return table.concat({'ok', season, decimals, whole(sign * value), units, improved, rank, previous, total,
+    whole(achieved)}, ' ')
+end
+
+local results = {}
+for i = 0, count - 1 do
+  local at = 18 + i * 7
+  local onceKey, fingerprint = ARGV[at + 6], ARGV[at + 7]
+  onceKey = onceKey ~= '' and KEYS[tonumber(onceKey)]
+  local kept = onceKey and redis.call('GET', onceKey)
+  local result
+  if kept then
+    local split = string.find(kept, ' ', 1, true) or #kept + 1 -- a batch's key keeps no reply
+    if string.sub(kept, 1, split - 1) == fingerprint then
+      result = 'again ' .. string.sub(kept, split + 1)
+    else
+      result = 'conflict'
+    end
+  else
+    result = take(ARGV[at + 1], ARGV[at + 2], ARGV[at + 3], ARGV[at + 4], ARGV[at + 5], KEYS[7 + i])
+    if onceKey then redis.call('SET', onceKey, fingerprint .. ' ' .. result, 'PX', keep) end
+  end
+  results[i + 1] = result
+end
+
+local version
+if changes > 0 then
+  version = redis.call('HINCRBY', board, 'version', changes)
+  publish(channel, version, season, total, rev)
+else
+  version = tonumber(redis.call('HGET', board, 'version'))
+  if total ~= totalBefore then
+    -- A new total alone is told at most once a second.
+    local told = tonumber(redis.call('HGET', board, 'total_at') or '0')
+    if now >= told + 1000 or now < told then
+      redis.call('HSET', board, 'total_at', whole(now))
+      publish(channel, version, season, total, rev)
+    end
+  end
+end
+return {'ok', version, total, batchSeen, renames, shared, unpack(results)}

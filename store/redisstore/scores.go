@@ -1,0 +1,301 @@
+package redisstore
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"leaderboard/store"
+)
+
+// perCall is how many submissions one script call takes at most: a thousand would hold Redis up for 13 ms.
+const perCall = 128
+
+// commitTimeout bounds one script call on behalf of many callers, whose own deadlines differ.
+const commitTimeout = 5 * time.Second
+
+// pending is a submission on its way, and what became of it.
+type pending struct {
+	submission store.Submission
+	outcome    store.Outcome
+	done       chan struct{} // has room for one; nil in a batch
+}
+
+// Submit implements [store.Scores]. Submissions that arrive while others are on their way to Redis share the next call.
+func (s *Store) Submit(ctx context.Context, id store.BoardID, submission store.Submission) (store.Result, error) {
+	p := &pending{submission: submission, done: make(chan struct{}, 1)}
+	s.queue(id).add(p)
+	select {
+	case <-p.done:
+		return p.outcome.Result, p.outcome.Err
+	case <-ctx.Done():
+		return store.Result{}, fail("submit", context.Cause(ctx))
+	}
+}
+
+// SubmitBatch implements [store.Scores].
+func (s *Store) SubmitBatch(
+	ctx context.Context, id store.BoardID, submissions []store.Submission, once store.Once,
+) ([]store.Outcome, bool, error) {
+	batch := make([]*pending, len(submissions))
+	for i, submission := range submissions {
+		submission.Once = once
+		if once.Key != "" {
+			submission.Once.Key = once.Key + "#" + strconv.Itoa(i) // a repeat answers each from its own kept reply
+		}
+		batch[i] = &pending{submission: submission}
+	}
+	replayed := once.Key != ""
+	for start := 0; start < len(batch); start += perCall {
+		again, err := s.apply(ctx, id, batch[start:min(start+perCall, len(batch))], once)
+		if err != nil && start == 0 {
+			return nil, false, err
+		}
+		replayed = replayed && again
+		if err != nil {
+			// What stands before is done; each of the rest says that it is not.
+			for _, p := range batch[start:] {
+				p.outcome = store.Outcome{Err: err}
+			}
+			break
+		}
+	}
+	outcomes := make([]store.Outcome, len(batch))
+	for i, p := range batch {
+		outcomes[i] = p.outcome
+	}
+	return outcomes, replayed, nil
+}
+
+// commit applies submissions of many callers and tells each what became of its own.
+func (s *Store) commit(id store.BoardID, group []*pending) {
+	ctx, cancel := context.WithTimeout(context.Background(), commitTimeout)
+	defer cancel()
+	if _, err := s.apply(ctx, id, group, store.Once{}); err != nil {
+		for _, p := range group {
+			p.outcome = store.Outcome{Err: err}
+		}
+	}
+	for _, p := range group {
+		p.done <- struct{}{}
+	}
+}
+
+// apply runs one group through the submission script and fills in the outcomes. An error is one of the whole group;
+// then the outcomes mean nothing.
+func (s *Store) apply(ctx context.Context, id store.BoardID, group []*pending, once store.Once) (again bool, err error) {
+	board, err := s.Board(ctx, id)
+	if err != nil {
+		return false, err
+	}
+	if namesAnotherSeason(group, &board) { // this process may be the last to hear of a new one
+		if board, err = s.freshBoard(ctx, id); err != nil {
+			return false, err
+		}
+	}
+	for range attempts {
+		call := newSubmitCall(s, &board, once)
+		for _, p := range group {
+			call.add(p)
+		}
+		if len(call.asked) == 0 {
+			return false, nil
+		}
+		word, reply, err := s.list(ctx, s.scripts.submit, call.keys(), call.args()...)
+		switch {
+		case err != nil:
+			return false, err
+		case word == "conflict":
+			return false, fmt.Errorf("redisstore: submit: %w", store.ErrOnceConflict)
+		case word == "ok":
+			return s.settle(ctx, &board, call.asked, reply)
+		}
+		if board, err = s.freshBoard(ctx, id); err != nil {
+			return false, err
+		}
+	}
+	return false, s.restless(id)
+}
+
+func (s *Store) freshBoard(ctx context.Context, id store.BoardID) (store.Board, error) {
+	state, err := s.BoardState(ctx, id)
+	return state.Board, err
+}
+
+func namesAnotherSeason(group []*pending, board *store.Board) bool {
+	for _, p := range group {
+		if p.submission.Season != 0 && p.submission.Season != board.Season.Number {
+			return true
+		}
+	}
+	return false
+}
+
+// settle reads the reply of submit.lua: {version, total, again, renames, shared, result, …}.
+func (s *Store) settle(ctx context.Context, board *store.Board, asked []*pending, reply []any) (again bool, err error) {
+	const head = 5
+	if len(reply) != head+len(asked) {
+		return false, unexpected("submit", reply)
+	}
+	for i, p := range asked {
+		p.outcome = parseResult(board, &p.submission, text(reply[head+i]))
+	}
+	s.shared.Add(number(reply[4]))
+	s.wrote(board.ID, number(reply[0]), number(reply[1]))
+	if renames := items(reply[3]); len(renames) > 0 {
+		s.unindex(ctx, board, renames)
+	}
+	return number(reply[2]) == 1, nil
+}
+
+// unindex takes former names out of the search index. Searches pass over those that stay behind after a failure.
+func (s *Store) unindex(ctx context.Context, board *store.Board, renames []any) {
+	args := make([]any, 0, len(renames)/2*3)
+	for i := 0; i+1 < len(renames); i += 2 {
+		args = append(args, renames[i], renames[i+1], store.Fold(text(renames[i+1])))
+	}
+	k := s.keys.of(board)
+	if _, err := s.call(ctx, s.scripts.unindex, []string{k.names(), k.nameIndex()}, args...); err != nil {
+		s.options.Logger.WarnContext(ctx, "a former name stays in the search index", "board", board.ID, "error", err)
+	}
+}
+
+// parseResult reads ok SEASON DECIMALS POINTS SUBMITTED IMPROVED RANK PREVIOUS_RANK TOTAL ACHIEVED, or a refusal.
+func parseResult(board *store.Board, submission *store.Submission, line string) store.Outcome {
+	line, replayed := strings.CutPrefix(line, "again ")
+	word, line, _ := strings.Cut(line, " ")
+	if word != "ok" {
+		return store.Outcome{Result: store.Result{Replayed: replayed}, Err: refusal(board, word)}
+	}
+	var field [9]int64
+	for i := range field {
+		var part string
+		part, line, _ = strings.Cut(line, " ")
+		field[i], _ = strconv.ParseInt(part, 10, 64)
+	}
+	return store.Outcome{Result: store.Result{
+		Board: board.ID, Player: submission.Player, Replayed: replayed,
+		Season: field[0], Decimals: int(field[1]), Points: store.Points(field[2]), Submitted: store.Points(field[3]),
+		Improved: field[4] == 1, Rank: field[5], PreviousRank: field[6], Total: field[7], AchievedAt: fromMillis(field[8]),
+	}}
+}
+
+func refusal(board *store.Board, word string) error {
+	switch word {
+	case "banned":
+		return fmt.Errorf("redisstore: submit: %w", store.ErrBanned)
+	case "conflict":
+		return fmt.Errorf("redisstore: submit: %w", store.ErrOnceConflict)
+	case "range":
+		limit := board.Settings.Limit()
+		return store.Invalid("points", "would leave the board's range of ±"+limit.Text(board.Settings.Decimals))
+	case "future":
+		return store.Invalid("achieved_at", "must not be in the future")
+	case "early":
+		return store.Invalid("achieved_at", "must not be before the season's start")
+	case "slot":
+		return store.Invalid("slot", "must be below "+strconv.FormatInt(board.Season.Slots(), 10)+" on this board")
+	}
+	return unexpected("submit", word)
+}
+
+// submitCall gathers keys and arguments of one call of submit.lua.
+type submitCall struct {
+	board     *store.Board
+	limit     store.Points
+	boardKeys boardKeys
+	asked     []*pending // those that go to the script
+	activity  []string
+	onceKeys  []string
+	head      []any
+	body      []any
+	batchOnce store.Once
+}
+
+func newSubmitCall(s *Store, board *store.Board, once store.Once) *submitCall {
+	season, settings := &board.Season, &board.Settings
+	sign := "1"
+	if season.Order == store.Asc {
+		sign = "-1"
+	}
+	k := s.keys.of(board)
+	call := &submitCall{board: board, limit: settings.Limit(), boardKeys: k, batchOnce: once}
+	call.head = append(make([]any, 0, 18), board.Rev, s.now(), millis(season.End), k.live(), season.Number,
+		string(season.Policy), sign, millis(season.Start), season.Slots()-1, int64(call.limit), settings.LiveTop,
+		settings.ActivityCap, s.options.OnceKeep.Milliseconds(), "", once.Fingerprint, season.Resolution.Milliseconds(),
+		season.Decimals)
+	return call
+}
+
+// add takes a submission into the call, or settles it at once when it cannot be right.
+func (c *submitCall) add(p *pending) {
+	sub := &p.submission
+	points, err := c.check(sub)
+	if err != nil {
+		p.outcome = store.Outcome{Err: err}
+		return
+	}
+	c.asked = append(c.asked, p)
+	c.activity = append(c.activity, c.boardKeys.activity(sub.Player))
+	folded := ""
+	if sub.Name != "" {
+		folded = store.Fold(string(sub.Name))
+	}
+	at := ""
+	switch {
+	case sub.HasSlot:
+		at = "s" + strconv.FormatInt(sub.Slot, 10)
+	case !sub.AchievedAt.IsZero():
+		at = "t" + millis(sub.AchievedAt)
+	}
+	onceNumber := 0
+	if sub.Once.Key != "" {
+		c.onceKeys = append(c.onceKeys, c.boardKeys.once(sub.Once.Key))
+		onceNumber = len(c.onceKeys)
+	}
+	c.body = append(c.body, string(sub.Player), int64(points), string(sub.Name), folded, at, onceNumber,
+		sub.Once.Fingerprint)
+}
+
+func (c *submitCall) check(sub *store.Submission) (store.Points, error) {
+	if sub.Season != 0 && sub.Season < c.board.Season.Number {
+		return 0, fmt.Errorf("redisstore: submit: %w", store.ErrSeasonClosed)
+	}
+	if sub.Season > c.board.Season.Number {
+		return 0, store.Invalid("season", "has not begun")
+	}
+	return sub.Points.Points("points", c.board.Season.Decimals, c.limit)
+}
+
+// onceField is where a submission's number of its once key stands among its seven arguments.
+const onceField, perSubmission = 5, 7
+
+// keys returns the script's KEYS: the board's, the activity lists, the once keys.
+func (c *submitCall) keys() []string {
+	k, season := c.boardKeys, c.board.Season.Number
+	keys := make([]string, 0, 7+len(c.activity)+len(c.onceKeys))
+	keys = append(keys, k.board(), k.scores(season), k.banned(season), k.bans(), k.names(), k.nameIndex())
+	keys = append(append(keys, c.activity...), c.onceKeys...)
+	if c.batchOnce.Key != "" {
+		keys = append(keys, k.once(c.batchOnce.Key))
+	}
+	return keys
+}
+
+// args returns the script's ARGV. Only now is it known at which place in KEYS the once keys stand.
+func (c *submitCall) args() []any {
+	before := 6 + len(c.activity)
+	if c.batchOnce.Key != "" {
+		c.head[13] = before + len(c.onceKeys) + 1
+	}
+	for i := onceField; i < len(c.body); i += perSubmission {
+		if n := c.body[i].(int); n > 0 {
+			c.body[i] = before + n
+		} else {
+			c.body[i] = ""
+		}
+	}
+	return append(append(c.head, len(c.asked)), c.body...)
+}
