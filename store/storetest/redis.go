@@ -13,6 +13,7 @@ import (
 
 	"github.com/alicebob/miniredis/v2"
 	"github.com/redis/go-redis/v9"
+	"github.com/redis/go-redis/v9/maintnotifications"
 
 	"leaderboard/store/redisurl"
 )
@@ -117,6 +118,8 @@ func dial(tb testing.TB, m *miniredis.Miniredis) redis.UniversalClient {
 		PipelinePoolSize:      -1,
 		ContextTimeoutEnabled: true,
 		DisableIdentity:       true,
+		// Would look the address up by DNS, which a testing/synctest bubble does not survive.
+		MaintNotificationsConfig: &maintnotifications.Config{Mode: maintnotifications.ModeDisabled},
 	})
 	closeAfter(tb, client)
 	return client
