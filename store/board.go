@@ -5,7 +5,6 @@ import (
 	"regexp"
 	"strings"
 	"time"
-	"unicode/utf8"
 )
 
 // Order says which points are better.
@@ -127,9 +126,8 @@ func (s *Settings) Validate() error {
 
 func (s *Settings) validatePlain() error {
 	switch {
-	case s.Title == "" || utf8.RuneCountInString(s.Title) > 100 || strings.ContainsFunc(s.Title, forbiddenInName) ||
-		!utf8.ValidString(s.Title) || !strings.ContainsFunc(s.Title, visible):
-		return Invalid("title", "must be 1 to 100 characters, without control characters")
+	case !validTitle(s.Title):
+		return Invalid("title", wantTitle)
 	case s.Order != Desc && s.Order != Asc:
 		return Invalid("order", "must be desc or asc")
 	case s.Policy != Best && s.Policy != Last && s.Policy != Sum:

@@ -58,7 +58,7 @@ func forbiddenInName(r rune) bool {
 }
 
 // blank lists characters that Unicode files under letters and symbols though they show nothing.
-const blank = "\u115f\u1160\u3164\uffa0\u2800\u17b4\u17b5\u034f"
+const blank = "\u115f\u1160\u3164\uffa0\u2800\U0001d159\U00013441\U00013442"
 
 func visible(r rune) bool {
 	if strings.ContainsRune(blank, r) {
@@ -69,5 +69,6 @@ func visible(r rune) bool {
 
 // Fold returns the form of a name by which it is searched: case and compatibility differences removed.
 func Fold(name string) string {
-	return cases.Fold().String(norm.NFKC.String(name))
+	// Upper case first: folding alone exchanges the two cases of Cherokee.
+	return norm.NFKC.String(cases.Fold().String(strings.ToUpper(norm.NFKC.String(name))))
 }

@@ -78,7 +78,7 @@ func ParseDecimal(field, text string) (Decimal, error) {
 }
 
 // splitNumber returns a JSON number as digits without outer zeros ("" for zero) times ten to the exponent. Exponents
-// beyond a million come back as a million: nothing that large fits anywhere.
+// beyond a billion come back as a billion: no text is long enough to make up for one.
 func splitNumber(text string) (digits string, exponent int, negative, ok bool) {
 	text, negative = strings.CutPrefix(text, "-")
 	mantissa, power, hasPower := strings.Cut(strings.ToLower(text), "e")
@@ -109,11 +109,11 @@ func parseExponent(text string) (int, bool) {
 		return 0, false
 	}
 	text = strings.TrimLeft(text, "0")
-	const huge = 1_000_000
-	if len(text) > 6 {
+	const huge = 1_000_000_000
+	if len(text) > 9 {
 		return sign * huge, true
 	}
-	value, _ := strconv.Atoi("0" + text) // six digits at most: cannot fail
+	value, _ := strconv.Atoi("0" + text) // nine digits at most: cannot fail
 	return sign * value, true
 }
 

@@ -26,7 +26,8 @@ type Schedule struct {
 // ParseSchedule reads a schedule: manual, daily, weekly, monthly, or five cron fields (minute, hour, day of the month,
 // month, day of the week), in an IANA zone. The error is an [InvalidError] for schedule or timezone.
 func ParseSchedule(expression, timezone string) (Schedule, error) {
-	if timezone == "" || timezone == "Local" {
+	// Zones begin with a capital. What does not is a file of the machine (localtime, right/UTC with its leap seconds).
+	if timezone == "" || timezone == "Local" || timezone[0] < 'A' || timezone[0] > 'Z' {
 		return Schedule{}, Invalid("timezone", "must be an IANA zone such as Europe/Berlin")
 	}
 	zone, err := time.LoadLocation(timezone)
@@ -47,8 +48,11 @@ func ParseSchedule(expression, timezone string) (Schedule, error) {
 	if len(expression) > 200 || len(strings.Fields(expression)) != 5 || strings.ContainsAny(expression, "=@") {
 		return Schedule{}, Invalid("schedule", wrong)
 	}
-	parser := cron.NewParser(cron.Minute | cron.Hour | cron.Dom | cron.Month | cron.Dow).WithMaxSearchYears(9)
-	times, err := parser.Parse("TZ=UTC " + expression) // wall-clock times are handed to it as if they were UTC
+	// As in crontab(5), a day matches by its number or its weekday where both are restricted.
+	const fields = cron.Minute | cron.Hour | cron.Dom | cron.Month | cron.Dow | cron.DowOrDom
+	parser := cron.NewParser(fields).WithMaxSearchYears(9)
+	// Wall-clock times are handed to it as if they were UTC. Lower case, because it takes the H of THU for a hash.
+	times, err := parser.Parse("TZ=UTC " + strings.ToLower(expression))
 	if err != nil {
 		return Schedule{}, Invalid("schedule", wrong)
 	}
@@ -84,20 +88,21 @@ func (s Schedule) Latest(from, to time.Time) time.Time {
 	if s.Never() {
 		return time.Time{}
 	}
-	// Looks back over ever longer stretches, so that a minutely board left alone for years costs what a yearly one does.
-	for back := time.Hour; ; back *= 4 {
-		start := to.Add(-back)
-		if back <= 0 || start.Before(from) {
-			start = from
-		}
-		var latest time.Time
-		for next := s.Next(start); !next.IsZero() && !next.After(to); next = s.Next(next) {
-			latest = next
-		}
-		if !latest.IsZero() || !start.After(from) {
-			return latest
+	// Halves the stretch behind which one still comes, so that a minutely board left alone for years costs what a yearly
+	// one does. What is left holds one boundary, or two where a clock was set back by seconds.
+	for last := to; last.Sub(from) > time.Minute; {
+		middle := from.Add(last.Sub(from) / 2)
+		if next := s.Next(middle); next.IsZero() || next.After(to) {
+			last = middle
+		} else {
+			from = middle
 		}
 	}
+	var latest time.Time
+	for next := s.Next(from); !next.IsZero() && !next.After(to); next = s.Next(next) {
+		latest = next
+	}
+	return latest
 }
 
 // wallClock returns what the clock shows, as if it were UTC.
