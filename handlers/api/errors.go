@@ -21,6 +21,9 @@ type ForbiddenError struct {
 func (e *ForbiddenError) Error() string { return e.Detail }
 
 // MalformedError means that a body is not the JSON it must be.
-type MalformedError struct{ Detail string }
+type MalformedError struct {
+	Detail string
+	Field  string // in which the body stops being JSON; empty where none is known
+}
 
 func (e *MalformedError) Error() string { return "malformed JSON: " + e.Detail }
