@@ -3,7 +3,6 @@ package storetest
 import (
 	"context"
 	"crypto/rand"
-	"net"
 	"os"
 	"os/exec"
 	"slices"
@@ -13,9 +12,8 @@ import (
 
 	"github.com/alicebob/miniredis/v2"
 	"github.com/redis/go-redis/v9"
-	"github.com/redis/go-redis/v9/maintnotifications"
 
-	"leaderboard/store/redisurl"
+	"leaderboard/store/redisconn"
 )
 
 // Redis returns a client of the Redis that all tests of the process share: the one that LEADERBOARD_TEST_REDIS_URL
@@ -111,33 +109,18 @@ func newEmbedded() *miniredis.Miniredis {
 
 func dial(tb testing.TB, m *miniredis.Miniredis) redis.UniversalClient {
 	tb.Helper()
-	client := redis.NewClient(&redis.Options{
-		Dialer:                func(context.Context, string, string) (net.Conn, error) { return m.Dial() },
-		MaxRetries:            -1,
-		PoolSize:              16,
-		PipelinePoolSize:      -1,
-		ContextTimeoutEnabled: true,
-		DisableIdentity:       true,
-		// Would look the address up by DNS, which a testing/synctest bubble does not survive.
-		MaintNotificationsConfig: &maintnotifications.Config{Mode: maintnotifications.ModeDisabled},
-	})
+	client := redis.NewUniversalClient(redisconn.InProcess(m.Dial))
 	closeAfter(tb, client)
 	return client
 }
 
-// connect returns a client of the Redis at an address, and closes it after the test.
+// connect returns a client of the Redis at an address, made as the product makes its own, and closes it after the test.
 func connect(tb testing.TB, address string) redis.UniversalClient {
 	tb.Helper()
-	options, err := redisurl.Parse(address)
+	options, err := redisconn.Parse(address)
 	if err != nil {
 		tb.Fatalf("storetest: the address of the test's Redis %v", err)
 	}
-	// As the product's own: a script must not run twice because its reply was lost.
-	options.MaxRetries = -1
-	options.PoolSize = 16
-	options.PipelinePoolSize = -1
-	options.DialerRetries = 1
-	options.ContextTimeoutEnabled = true
 	client := redis.NewUniversalClient(options)
 	closeAfter(tb, client)
 	return client
@@ -153,7 +136,7 @@ func closeAfter(tb testing.TB, client redis.UniversalClient) {
 
 // removeKeys takes away what a test left on a Redis that was there before.
 func removeKeys(tb testing.TB, address, prefix string) {
-	options, err := redisurl.Parse(address)
+	options, err := redisconn.Parse(address)
 	if err != nil {
 		return // the test has said so
 	}

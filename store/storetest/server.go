@@ -215,7 +215,7 @@ func (s *RedisServer) ready(pid string) error {
 	poll := time.NewTicker(10 * time.Millisecond)
 	defer poll.Stop()
 	for {
-		info, err := client.Info(ctx, "server", "persistence").Result()
+		info, err := s.info(ctx, client)
 		switch log := s.Log(); {
 		case err != nil:
 			if strings.Contains(log, "FATAL") || strings.Contains(log, "aborting") {
@@ -237,6 +237,16 @@ func (s *RedisServer) ready(pid string) error {
 		case <-poll.C:
 		}
 	}
+}
+
+// info asks the server about itself once it listens: the client would log each attempt before.
+func (s *RedisServer) info(ctx context.Context, client *redis.Client) (string, error) {
+	conn, err := net.Dial("tcp", s.Addr())
+	if err != nil {
+		return "", err
+	}
+	conn.Close()
+	return client.Info(ctx, "server", "persistence").Result()
 }
 
 // claimSlots gives the node all slots of the cluster unless it has them, and reports whether the cluster works.

@@ -1,21 +1,13 @@
-// Package redisurl reads the address of a Redis as an operator writes it.
-//
-//	redis://user:password@host:6379/2                    one server, database 2
-//	rediss://host                                        the same over TLS
-//	unix:///run/redis.sock                               a Unix socket; ?db=2 picks a database
-//	redis://a:7000,b:7000,c:7000                         a Cluster; so does ?addr=b:7000&addr=c:7000
-//	redis://s1:26379,s2:26379/0?master_name=scores       Sentinels and the master they watch
-//
-// Further options: db, sentinel_username, sentinel_password, skip_verify (TLS without checking who answers).
-// A user, password or socket path is percent-decoded. No error of this package repeats any part of the address: where
-// it is broken, a password may stand anywhere in it.
-package redisurl
+package redisconn
 
 import (
+	"cmp"
 	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"net"
 	"net/url"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -28,16 +20,32 @@ const (
 	sentinelPort = "26379"
 )
 
-// Parse returns the options that the address stands for: who to reach and how to log in, nothing else is set.
-// More than one address without a master's name makes a Cluster.
+// Parse returns the options for the Redis at an address as an operator writes it, ready for
+// [redis.NewUniversalClient]:
+//
+//	redis://user:password@host:6379/2               one server, database 2
+//	rediss://host                                   the same over TLS
+//	unix:///run/redis.sock?db=2                     a Unix socket
+//	redis://a:7000,b:7000,c:7000                    a Cluster; so does redis://a:7000?addr=b:7000&addr=c:7000
+//	redis://s1,s2:26379/0?master_name=scores        Sentinels, and the master that they watch
+//
+// Further options are db, sentinel_username, sentinel_password, ca_file (a PEM file of who may sign the server's
+// certificate) and skip_verify=true (TLS without looking who answers). User, password, socket path and options are
+// percent-decoded.
+//
+// The error is a clause that follows "the address of Redis". It repeats no part of the address: where that is broken, a
+// password may stand anywhere in it.
 func Parse(address string) (*redis.UniversalOptions, error) {
 	scheme, rest, _ := strings.Cut(address, "://")
 	rest, query, _ := strings.Cut(rest, "?")
 	options := &redis.UniversalOptions{}
 
-	more, err := parseQuery(options, query, scheme)
+	more, err := parseQuery(options, query)
 	if err != nil {
 		return nil, err
+	}
+	if options.TLSConfig != nil && scheme != "rediss" {
+		return nil, errors.New("has an option for TLS (ca_file, skip_verify): they go with rediss:// only")
 	}
 	rest, err = parseLogin(options, rest)
 	if err != nil {
@@ -57,11 +65,12 @@ func Parse(address string) (*redis.UniversalOptions, error) {
 	if scheme == "rediss" {
 		secure(options)
 	}
+	tune(options)
 	return options, nil
 }
 
 // parseQuery reads what stands behind the question mark and returns the further addresses in it.
-func parseQuery(o *redis.UniversalOptions, query, scheme string) (more []string, err error) {
+func parseQuery(o *redis.UniversalOptions, query string) (more []string, err error) {
 	values, err := url.ParseQuery(query)
 	if err != nil {
 		return nil, errors.New("has options that cannot be read: write name=value&name=value, percent-encoded")
@@ -84,17 +93,37 @@ func parseQuery(o *redis.UniversalOptions, query, scheme string) (more []string,
 			o.SentinelUsername = last
 		case "sentinel_password":
 			o.SentinelPassword = last
-		case "skip_verify":
-			skip, err := strconv.ParseBool(last)
-			if err != nil || scheme != "rediss" {
-				return nil, errors.New("takes skip_verify=true or false, with rediss:// only")
+		case "ca_file", "skip_verify":
+			if err := parseTrust(o, name, last); err != nil {
+				return nil, err
 			}
-			o.TLSConfig = &tls.Config{InsecureSkipVerify: skip}
 		default:
-			return nil, errors.New("has an unknown option; there are addr, db, master_name, sentinel_username, sentinel_password and skip_verify")
+			return nil, errors.New("has an unknown option; " +
+				"there are addr, db, master_name, sentinel_username, sentinel_password, ca_file and skip_verify")
 		}
 	}
 	return more, nil
+}
+
+// parseTrust reads whose certificates are believed.
+func parseTrust(o *redis.UniversalOptions, name, value string) error {
+	if o.TLSConfig == nil {
+		o.TLSConfig = &tls.Config{}
+	}
+	if name == "skip_verify" {
+		skip, err := strconv.ParseBool(value)
+		if err != nil {
+			return errors.New("has a skip_verify that is neither true nor false")
+		}
+		o.TLSConfig.InsecureSkipVerify = skip
+		return nil
+	}
+	pem, err := os.ReadFile(value)
+	o.TLSConfig.RootCAs = x509.NewCertPool()
+	if err != nil || !o.TLSConfig.RootCAs.AppendCertsFromPEM(pem) {
+		return errors.New("names a ca_file that cannot be read as PEM certificates")
+	}
+	return nil
 }
 
 // parseLogin takes user and password off the front.
@@ -147,13 +176,11 @@ func parseHosts(o *redis.UniversalOptions, rest string, more []string) error {
 // parseHost reads host, host:port, [IPv6]:port, or nothing.
 func parseHost(text, port string) (string, error) {
 	u := url.URL{Host: text} // knows where an IPv6 address ends
-	host := u.Hostname()
-	if host == "" {
-		host = "localhost"
-	}
-	if given := u.Port(); given != "" {
-		port = given
-	} else if strings.HasSuffix(text, ":") {
+	host := cmp.Or(u.Hostname(), "localhost")
+	switch {
+	case u.Port() != "":
+		port = u.Port()
+	case strings.Count(text, ":") == 1: // with nothing behind it, or no number
 		return "", errPort
 	}
 	if n, err := strconv.ParseUint(port, 10, 16); err != nil || n == 0 {
@@ -187,14 +214,10 @@ func parseDatabase(text string) (int, error) {
 	return int(db), nil
 }
 
-// secure makes the connections use TLS. The name to check is left out where the client reaches several hosts: it then
-// goes by the host of each connection.
+// secure makes the connections use TLS. Each checks the certificate against the host that it reaches.
 func secure(o *redis.UniversalOptions) {
 	if o.TLSConfig == nil {
 		o.TLSConfig = &tls.Config{}
 	}
 	o.TLSConfig.MinVersion = tls.VersionTLS12
-	if len(o.Addrs) == 1 && o.MasterName == "" {
-		o.TLSConfig.ServerName, _, _ = net.SplitHostPort(o.Addrs[0])
-	}
 }
