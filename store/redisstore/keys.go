@@ -24,9 +24,6 @@ type keys struct{ prefix string }
 
 func (k keys) boards() string { return k.prefix + ":boards" }
 
-// probe is the Pub/Sub channel by which a process sees that its own subscription is alive.
-func (k keys) probe(process string) string { return k.prefix + ":probe:" + process }
-
 // boardKeys spells the keys of one board and incarnation. They share a hash tag, so one script may reach them all.
 type boardKeys struct{ tag string }
 

@@ -124,8 +124,8 @@ end
 local function remember(key, kind, value, oldValue, rank, previous)
   if activityCap == 0 then return end
   local was = oldValue and whole(sign * oldValue) or ''
-  redis.call('LPUSH', key, table.concat({whole(now), kind, decimals, whole(sign * value), was, rank, previous}, ' '))
-  redis.call('LTRIM', key, 0, activityCap - 1)
+  local entry = table.concat({whole(now), kind, decimals, whole(sign * value), was, rank, previous}, ' ')
+  if redis.call('LPUSH', key, entry) > activityCap then redis.call('LTRIM', key, 0, activityCap - 1) end
   redis.call('PEXPIRE', key, activityKeep)
 end
 
