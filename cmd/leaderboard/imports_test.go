@@ -44,7 +44,7 @@ var small = []string{
 var imports = map[string][]string{
 	"store":            {},
 	"static":           {},
-	"store/redisconn":   {redis},
+	"store/redisconn":  {redis},
 	"store/redisstore": {"store", "store/redisconn", redis},
 	"store/embedded":   {"store", redis, miniredis, flock},
 	"store/storetest":  {"store", "store/redisconn", redis, miniredis}, // starts the Redis of the tests

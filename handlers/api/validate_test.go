@@ -42,7 +42,7 @@ func checkReply(
 		t.Fatalf("load the description: %v", err)
 	}
 	if err := followsDescription(doc, call{method, target, sent, sentHeader}, status, header, body); err != nil {
-		t.Errorf("%s %s answers %d %.2000s\nwhich is not as described: %v", method, target, status, body, err)
+		t.Errorf("%s %s answers %d %.2000s\nwhich is not as described: %.2000v", method, target, status, body, err)
 	}
 }
 
@@ -72,7 +72,8 @@ func followsDescription(doc *openapi3.T, sent call, status int, header http.Head
 		Route: &routers.Route{Spec: doc, Method: method, PathItem: item, Operation: item.GetOperation(method)},
 		Options: &openapi3filter.Options{
 			AuthenticationFunc: openapi3filter.NoopAuthenticationFunc,
-			ExcludeRequestBody: request.Header.Get("Content-Encoding") != "", // read by the server, not by the validator
+			// The validator cannot inflate. And a batch is accepted whatever its items are: each is judged alone.
+			ExcludeRequestBody: request.Header.Get("Content-Encoding") != "" || strings.HasSuffix(path, "/batch"),
 		},
 	}
 	if status < 300 {
