@@ -1,0 +1,84 @@
+// Package web is the edge of the server: Fiber's settings, what happens to every request, the table of routes, and the
+// one place where errors become replies.
+package web
+
+import (
+	"cmp"
+	"context"
+	"log/slog"
+	"net/netip"
+	"time"
+
+	"github.com/gofiber/fiber/v2"
+	"github.com/gofiber/fiber/v2/middleware/recover"
+	"github.com/prometheus/client_golang/prometheus"
+
+	"leaderboard/handlers/api"
+	"leaderboard/handlers/pages"
+	"leaderboard/store"
+)
+
+// Deps is what the server is made of.
+type Deps struct {
+	Store store.Store
+	Tops  api.Tops
+	Keys  Keys
+	Log   *slog.Logger
+
+	// Ping and Subscribed say whether the server is ready: whether Redis answers, and whether changes of boards are
+	// heard of. Both get a second.
+	Ping       func(context.Context) error
+	Subscribed func(context.Context) error
+
+	// Registry is shown under /metrics; New adds its own metrics to it.
+	Registry *prometheus.Registry
+
+	// TrustedProxies are those whose X-Forwarded-For is believed.
+	TrustedProxies []netip.Prefix
+
+	Times Times
+}
+
+// Times bounds how long things may take. The zero Times are the usual ones.
+type Times struct {
+	Read    time.Duration // a request, from its first byte to the last of its body
+	Write   time.Duration // a reply
+	Idle    time.Duration // between two requests of a connection
+	Request time.Duration // the work for a reply
+}
+
+func (t Times) orUsual() Times {
+	return Times{
+		Read: cmp.Or(t.Read, 10*time.Second), Write: cmp.Or(t.Write, 30*time.Second),
+		Idle: cmp.Or(t.Idle, 75*time.Second), Request: cmp.Or(t.Request, 5*time.Second),
+	}
+}
+
+// New returns the server. It listens on a listener from [Linger]; close it with ShutdownWithContext.
+func New(deps Deps) *fiber.App {
+	times := deps.Times.orUsual()
+	e := &edge{
+		log: deps.Log, keys: deps.Keys, pages: pages.New(pages.Deps{Store: deps.Store}),
+		proxies: deps.TrustedProxies, metrics: newMetrics(deps.Registry), limit: times.Request,
+	}
+	app := fiber.New(fiber.Config{
+		AppName:                      "leaderboard",
+		BodyLimit:                    api.MaxBody,
+		CaseSensitive:                true,
+		StrictRouting:                true,
+		DisableStartupMessage:        true,
+		DisablePreParseMultipartForm: true, // a form would be unpacked to files before anybody asks for a key
+		ErrorHandler:                 e.lastResort,
+		ReadTimeout:                  times.Read,
+		WriteTimeout:                 times.Write,
+		IdleTimeout:                  times.Idle,
+		ReadBufferSize:               4096,
+		// Fiber's own idea of a client's address is not used, see clientAddress: all the same it must believe nobody.
+		EnableTrustedProxyCheck: true,
+	})
+	app.Server().HeaderReceived = e.headerReceived
+	app.Use(recover.New(recover.Config{EnableStackTrace: true, StackTraceHandler: rememberStack}))
+	app.Use(e.serve)
+	e.mount(app, deps)
+	return app
+}
