@@ -69,6 +69,18 @@ func visible(r rune) bool {
 
 // Fold returns the form of a name by which it is searched: case and compatibility differences removed.
 func Fold(name string) string {
+	if isASCII(name) {
+		return strings.ToLower(name)
+	}
 	// Upper case first: folding alone exchanges the two cases of Cherokee.
 	return norm.NFKC.String(cases.Fold().String(strings.ToUpper(norm.NFKC.String(name))))
+}
+
+func isASCII(s string) bool {
+	for i := range len(s) {
+		if s[i] >= utf8.RuneSelf {
+			return false
+		}
+	}
+	return true
 }

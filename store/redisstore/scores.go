@@ -19,6 +19,7 @@ const commitTimeout = 5 * time.Second
 // pending is a submission on its way, and what became of it.
 type pending struct {
 	submission store.Submission
+	points     store.Points // as submitted, in whole units of the board that took it
 	outcome    store.Outcome
 	done       chan struct{} // has room for one; nil in a batch
 }
@@ -133,14 +134,14 @@ func namesAnotherSeason(group []*pending, board *store.Board) bool {
 	return false
 }
 
-// settle reads the reply of submit.lua: {version, total, again, renames, shared, result, …}.
+// settle reads the reply of submit.lua: {version, total, again, renames, shared, results}.
 func (s *Store) settle(ctx context.Context, board *store.Board, asked []*pending, reply []any) (again bool, err error) {
-	const head = 5
-	if len(reply) != head+len(asked) {
+	results := items(at(reply, 5))
+	if len(results) != perResult*len(asked) {
 		return false, unexpected("submit", reply)
 	}
 	for i, p := range asked {
-		p.outcome = parseResult(board, &p.submission, text(reply[head+i]))
+		p.outcome = outcomeOf(board, p, results[i*perResult:])
 	}
 	s.shared.Add(number(reply[4]))
 	s.wrote(board.ID, number(reply[0]), number(reply[1]))
@@ -162,8 +163,24 @@ func (s *Store) unindex(ctx context.Context, board *store.Board, renames []any) 
 	}
 }
 
-// parseResult reads ok SEASON DECIMALS POINTS SUBMITTED IMPROVED RANK PREVIOUS_RANK TOTAL ACHIEVED, or a refusal.
-func parseResult(board *store.Board, submission *store.Submission, line string) store.Outcome {
+// perResult is how many values submit.lua answers with for one submission.
+const perResult = 6
+
+func outcomeOf(board *store.Board, p *pending, field []any) store.Outcome {
+	if line, ok := field[0].(string); ok {
+		return parseOutcome(board, p.submission.Player, line)
+	}
+	return store.Outcome{Result: store.Result{
+		Board: board.ID, Season: board.Season.Number, Decimals: board.Season.Decimals, Player: p.submission.Player,
+		Submitted: p.points, Points: store.Points(number(field[0])), Improved: number(field[1]) == 1,
+		Rank: number(field[2]), PreviousRank: number(field[3]), Total: number(field[4]),
+		AchievedAt: fromMillis(number(field[5])),
+	}}
+}
+
+// parseOutcome reads a refusal, or "again " and a kept reply, which is a refusal or
+// ok SEASON DECIMALS SUBMITTED POINTS IMPROVED RANK PREVIOUS_RANK TOTAL ACHIEVED.
+func parseOutcome(board *store.Board, player store.PlayerID, line string) store.Outcome {
 	line, replayed := strings.CutPrefix(line, "again ")
 	word, line, _ := strings.Cut(line, " ")
 	if word != "ok" {
@@ -173,11 +190,11 @@ func parseResult(board *store.Board, submission *store.Submission, line string) 
 	for i := range field {
 		var part string
 		part, line, _ = strings.Cut(line, " ")
-		field[i], _ = strconv.ParseInt(part, 10, 64)
+		field[i] = number(part)
 	}
 	return store.Outcome{Result: store.Result{
-		Board: board.ID, Player: submission.Player, Replayed: replayed,
-		Season: field[0], Decimals: int(field[1]), Points: store.Points(field[2]), Submitted: store.Points(field[3]),
+		Board: board.ID, Player: player, Replayed: replayed,
+		Season: field[0], Decimals: int(field[1]), Submitted: store.Points(field[2]), Points: store.Points(field[3]),
 		Improved: field[4] == 1, Rank: field[5], PreviousRank: field[6], Total: field[7], AchievedAt: fromMillis(field[8]),
 	}}
 }
@@ -209,6 +226,7 @@ type submitCall struct {
 	asked     []*pending // those that go to the script
 	activity  []string
 	onceKeys  []string
+	onceAt    []int // where in body the numbers of the once keys go
 	head      []any
 	body      []any
 	batchOnce store.Once
@@ -237,26 +255,33 @@ func (c *submitCall) add(p *pending) {
 		p.outcome = store.Outcome{Err: err}
 		return
 	}
+	p.points = points
 	c.asked = append(c.asked, p)
-	c.activity = append(c.activity, c.boardKeys.activity(sub.Player))
-	folded := ""
-	if sub.Name != "" {
-		folded = store.Fold(string(sub.Name))
+	if c.board.Settings.ActivityCap > 0 {
+		c.activity = append(c.activity, c.boardKeys.activity(sub.Player))
 	}
-	at := ""
+	c.body = append(c.body, string(sub.Player), int64(points), "")
+	more := len(c.body) - 1
+	letters := ""
+	if sub.Name != "" {
+		letters += "n"
+		c.body = append(c.body, string(sub.Name), store.Fold(string(sub.Name)))
+	}
 	switch {
 	case sub.HasSlot:
-		at = "s" + strconv.FormatInt(sub.Slot, 10)
+		letters += "s"
+		c.body = append(c.body, sub.Slot)
 	case !sub.AchievedAt.IsZero():
-		at = "t" + millis(sub.AchievedAt)
+		letters += "t"
+		c.body = append(c.body, sub.AchievedAt.UnixMilli())
 	}
-	onceNumber := 0
 	if sub.Once.Key != "" {
+		letters += "o"
 		c.onceKeys = append(c.onceKeys, c.boardKeys.once(sub.Once.Key))
-		onceNumber = len(c.onceKeys)
+		c.onceAt = append(c.onceAt, len(c.body))
+		c.body = append(c.body, 0, sub.Once.Fingerprint)
 	}
-	c.body = append(c.body, string(sub.Player), int64(points), string(sub.Name), folded, at, onceNumber,
-		sub.Once.Fingerprint)
+	c.body[more] = letters
 }
 
 func (c *submitCall) check(sub *store.Submission) (store.Points, error) {
@@ -268,9 +293,6 @@ func (c *submitCall) check(sub *store.Submission) (store.Points, error) {
 	}
 	return sub.Points.Points("points", c.board.Season.Decimals, c.limit)
 }
-
-// onceField is where a submission's number of its once key stands among its seven arguments.
-const onceField, perSubmission = 5, 7
 
 // keys returns the script's KEYS: the board's, the activity lists, the once keys.
 func (c *submitCall) keys() []string {
@@ -290,12 +312,8 @@ func (c *submitCall) args() []any {
 	if c.batchOnce.Key != "" {
 		c.head[13] = before + len(c.onceKeys) + 1
 	}
-	for i := onceField; i < len(c.body); i += perSubmission {
-		if n := c.body[i].(int); n > 0 {
-			c.body[i] = before + n
-		} else {
-			c.body[i] = ""
-		}
+	for i, place := range c.onceAt {
+		c.body[place] = before + i + 1
 	}
 	return append(append(c.head, len(c.asked)), c.body...)
 }
