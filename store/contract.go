@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"iter"
+	"time"
 )
 
 // Store is the contract that every implementation keeps, for the suite that tests them all. Callers state the few
@@ -15,6 +16,7 @@ type Store interface {
 	Scores
 	Reads
 	Moderation
+	Seasons
 }
 
 // Boards makes, changes and removes boards.
@@ -91,4 +93,18 @@ type Moderation interface {
 	Ban(ctx context.Context, board BoardID, player PlayerID, reason string) (total int64, err error)
 	// Unban puts a player back in the old places. Returns [ErrNotBanned].
 	Unban(ctx context.Context, board BoardID, player PlayerID) (total int64, err error)
+}
+
+// Seasons ends seasons and begins new ones. A scheduled season that is over is closed by whoever touches its board
+// first, exactly at its end.
+type Seasons interface {
+	// ClosedSeasons returns the closed seasons that are kept, newest first.
+	ClosedSeasons(ctx context.Context, board BoardID) ([]Season, error)
+	// CloseSeason ends the running season now and begins the next in the same instant. Number must be that of the
+	// running one, else [ErrSeasonNotRunning]: closing twice is closing once. Returns the board in its new season, and
+	// when the old one ended.
+	CloseSeason(ctx context.Context, board BoardID, number int64, reason string) (state BoardState, at time.Time, err error)
+	// ReopenSeason makes the last closed season run again, with its start and, on a schedule, until the next boundary
+	// from now. Returns [ErrNotReopenable], or [ErrSeasonNotFound].
+	ReopenSeason(ctx context.Context, board BoardID, number int64) (BoardState, error)
 }

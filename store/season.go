@@ -23,6 +23,7 @@ type Season struct {
 	Start      time.Time
 	End        time.Time // planned end, or the end when closed; zero when a manual season runs
 	Closed     bool
+	Closes     int64  // how often it was closed: once, or more after reopening
 	Reason     string // why it was closed: schedule, or an admin's words
 	Order      Order
 	Decimals   int

@@ -16,6 +16,7 @@ type record struct {
 	End        int64          `json:"end,omitempty"`   // ms; 0: none is planned
 	Total      int64          `json:"total,omitempty"` // players at the close
 	Closed     bool           `json:"closed,omitempty"`
+	Closes     int64          `json:"closes,omitempty"`
 	Reason     string         `json:"reason,omitempty"`
 	Order      store.Order    `json:"order"`
 	Decimals   int            `json:"decimals"`
@@ -28,8 +29,8 @@ type record struct {
 
 func recordOf(s *store.Season) record {
 	r := record{
-		Start: s.Start.UnixMilli(), Closed: s.Closed, Reason: s.Reason, Order: s.Order, Decimals: s.Decimals,
-		Policy: s.Policy, TimeBits: s.TimeBits, Resolution: s.Resolution.Milliseconds(), Rewards: s.Rewards,
+		Start: s.Start.UnixMilli(), Closed: s.Closed, Closes: s.Closes, Reason: s.Reason, Order: s.Order,
+		Decimals: s.Decimals, Policy: s.Policy, TimeBits: s.TimeBits, Resolution: s.Resolution.Milliseconds(), Rewards: s.Rewards,
 		Paying: s.Paying, Total: s.Total,
 	}
 	if !s.End.IsZero() {
@@ -40,7 +41,7 @@ func recordOf(s *store.Season) record {
 
 func (r *record) season(number int64) store.Season {
 	s := store.Season{
-		Number: number, Start: fromMillis(r.Start), Closed: r.Closed, Reason: r.Reason, Order: r.Order,
+		Number: number, Start: fromMillis(r.Start), Closed: r.Closed, Closes: r.Closes, Reason: r.Reason, Order: r.Order,
 		Decimals: r.Decimals, Policy: r.Policy, TimeBits: r.TimeBits,
 		Resolution: time.Duration(r.Resolution) * time.Millisecond, Rewards: r.Rewards, Paying: r.Paying, Total: r.Total,
 	}
