@@ -112,12 +112,10 @@ func (p *pathItem) operations() (calls []*operation) {
 
 // scope returns the scope that a call needs; empty, it is open.
 func (o *operation) scope() string {
-	for _, requirement := range o.Security {
-		for _, scopes := range requirement {
-			return strings.Join(scopes, " ")
-		}
+	if len(o.Security) == 0 {
+		return ""
 	}
-	return ""
+	return strings.Join(o.Security[0]["key"], " ") // an open call that shows more with a key names no key first
 }
 
 func (c content) first() *media {

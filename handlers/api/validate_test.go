@@ -53,7 +53,18 @@ type call struct {
 	header         http.Header
 }
 
+// anyCall is how any call may be refused, before it is known which one it is.
+var anyCall = map[int]string{
+	http.StatusBadRequest:                  "bad_request",
+	http.StatusRequestTimeout:              "request_timeout",
+	http.StatusRequestEntityTooLarge:       "too_large",
+	http.StatusRequestHeaderFieldsTooLarge: "headers_too_large",
+}
+
 func followsDescription(doc *openapi3.T, sent call, status int, header http.Header, body []byte) error {
+	if code, ok := anyCall[status]; ok {
+		return isProblem(status, header, body, status, code)
+	}
 	path, _, _ := strings.Cut(sent.target, "?")
 	item, parameters := describedPath(doc, path)
 	method := sent.method
@@ -63,6 +74,10 @@ func followsDescription(doc *openapi3.T, sent call, status int, header http.Head
 	switch {
 	case item == nil:
 		return isProblem(status, header, body, http.StatusNotFound, "not_found")
+	case method == http.MethodOptions && status == http.StatusNoContent && header.Get("Allow") != "":
+		return nil
+	case item.GetOperation(method) == nil && header.Get("Allow") == "":
+		return errors.New("the methods that it has are not named")
 	case item.GetOperation(method) == nil:
 		return isProblem(status, header, body, http.StatusMethodNotAllowed, "method_not_allowed")
 	}
