@@ -6,11 +6,13 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/getkin/kin-openapi/openapi3"
 	"github.com/gofiber/fiber/v2"
+	"github.com/google/go-cmp/cmp"
 
 	"leaderboard/handlers/api"
 	"leaderboard/templates"
@@ -219,3 +221,24 @@ type notebook struct {
 }
 
 func (n *notebook) Errorf(format string, values ...any) { n.text += format }
+
+func TestEveryCallIsDescribedAndWhatIsDescribedIsACall(t *testing.T) {
+	t.Parallel()
+	var routed, told []string
+	parameter := regexp.MustCompile(`:(\w+)`)
+	for _, route := range newServer(t).app.GetRoutes(true) {
+		if strings.HasPrefix(route.Path, "/api/") && route.Method != http.MethodHead {
+			routed = append(routed, route.Method+" "+parameter.ReplaceAllString(route.Path, "{$1}"))
+		}
+	}
+	for path, item := range describedForTest(t).Paths.Map() {
+		for method := range item.Operations() {
+			told = append(told, method+" "+path)
+		}
+	}
+	slices.Sort(routed)
+	slices.Sort(told)
+	if diff := cmp.Diff(told, slices.Compact(routed)); diff != "" {
+		t.Errorf("described (-) and routed (+) differ:\n%s", diff)
+	}
+}
