@@ -17,6 +17,7 @@ type Store interface {
 	Reads
 	Moderation
 	Seasons
+	HeldScores
 }
 
 // Boards makes, changes and removes boards.
@@ -107,4 +108,15 @@ type Seasons interface {
 	// ReopenSeason makes the last closed season run again, with its start and, on a schedule, until the next boundary
 	// from now. Returns [ErrNotReopenable], or [ErrSeasonNotFound].
 	ReopenSeason(ctx context.Context, board BoardID, number int64) (BoardState, error)
+}
+
+// HeldScores are submissions beyond a board's max_step, which wait for an admin.
+type HeldScores interface {
+	// Held returns what waits, oldest first.
+	Held(ctx context.Context, board BoardID) ([]Held, error)
+	// AcceptHeld applies a held submission with its own time. Returns [ErrHeldNotFound], [ErrSeasonClosed] when its
+	// season is over, or what a submission may return; then it still waits.
+	AcceptHeld(ctx context.Context, board BoardID, id int64) (Result, error)
+	// RejectHeld drops a held submission. Returns [ErrHeldNotFound].
+	RejectHeld(ctx context.Context, board BoardID, id int64) error
 }

@@ -23,6 +23,8 @@ var (
 	ErrNotReopenable = errors.New("the season cannot be reopened")
 	// ErrBanned means that the player is banned on this board.
 	ErrBanned = errors.New("the player is banned on this board")
+	// ErrHeldNotFound means that no such submission waits for an admin.
+	ErrHeldNotFound = errors.New("no such held submission")
 	// ErrNotBanned means that there is no ban to lift.
 	ErrNotBanned = errors.New("the player is not banned on this board")
 	// ErrBoardInUse means that a setting on which the order rests cannot change while somebody has a score or a ban.

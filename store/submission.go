@@ -15,6 +15,7 @@ type Submission struct {
 	Slot       int64     // slot of an exported row; used when HasSlot
 	HasSlot    bool
 	Once       Once
+	HeldID     int64 // not 0: the held submission that an admin accepts; it is not held or limited again
 }
 
 // Once makes a submission safe to repeat: a repeat with the same key gets the first reply again.
@@ -31,6 +32,7 @@ type Result struct {
 	Decimals     int // of Points and Submitted
 	Player       PlayerID
 	Points       Points // the player's points now
+	HasPoints    bool   // false only for a held submission of a player without any
 	Submitted    Points // as they came
 	Improved     bool   // the player's points got better, or are the first
 	Held         bool   // waits for an admin; Rank, PreviousRank and AchievedAt mean nothing
@@ -45,4 +47,17 @@ type Result struct {
 type Outcome struct {
 	Result Result
 	Err    error
+}
+
+// Held is a submission whose gain was beyond the board's max_step. It was not applied and waits for an admin.
+type Held struct {
+	ID         int64
+	Player     PlayerID
+	Name       Name
+	Season     int64
+	Points     Points // as submitted
+	Present    Points // the player's points then; means something when HasPresent
+	HasPresent bool
+	Decimals   int
+	At         time.Time
 }

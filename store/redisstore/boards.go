@@ -328,7 +328,7 @@ func (s *Store) DeleteBoard(ctx context.Context, id store.BoardID) error {
 			return err
 		}
 		k := s.keys.of(&state.Board)
-		keys := []string{k.board(), k.seasons(), k.names(), k.nameIndex(), k.bans(), k.owed()}
+		keys := []string{k.board(), k.seasons(), k.names(), k.nameIndex(), k.bans(), k.held(), k.owed()}
 		for _, n := range numbers {
 			keys = append(keys, k.scores(n), k.banned(n))
 		}

@@ -4,6 +4,7 @@ import (
 	"net/url"
 	"regexp"
 	"strconv"
+	"time"
 
 	"leaderboard/store"
 )
@@ -23,6 +24,9 @@ func ParsePrefix(s string) (string, error) {
 type keys struct{ prefix string }
 
 func (k keys) boards() string { return k.prefix + ":boards" }
+
+// rate is the window of an API key or an address.
+func (k keys) rate(subject string) string { return k.prefix + ":{rate:" + escape(subject) + "}:calls" }
 
 // boardKeys spells the keys of one board and incarnation. They share a hash tag, so one script may reach them all.
 type boardKeys struct{ tag string }
@@ -50,6 +54,22 @@ func (k boardKeys) season(number int64) string {
 
 func (k boardKeys) activity(player store.PlayerID) string {
 	return k.tag + "activity:" + escape(string(player))
+}
+
+func (k boardKeys) held() string { return k.tag + "held" }
+
+func (k boardKeys) rate(player store.PlayerID) string {
+	return k.tag + "rate:" + escape(string(player))
+}
+
+// uniques and pace are named after the day and the minute by the clock of the process: they are statistics, and scripts
+// must be told all their keys.
+func (k boardKeys) uniques(day time.Time) string {
+	return k.tag + "uniques:" + day.UTC().Format("2006-01-02")
+}
+
+func (k boardKeys) pace(minute time.Time) string {
+	return k.tag + "pace:" + minute.UTC().Format("2006-01-02T15:04")
 }
 
 func (k boardKeys) once(key string) string { return k.tag + "once:" + escape(key) }

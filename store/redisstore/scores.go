@@ -3,6 +3,7 @@ package redisstore
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -172,7 +173,7 @@ func outcomeOf(board *store.Board, p *pending, field []any) store.Outcome {
 	}
 	return store.Outcome{Result: store.Result{
 		Board: board.ID, Season: board.Season.Number, Decimals: board.Season.Decimals, Player: p.submission.Player,
-		Submitted: p.points, Points: store.Points(number(field[0])), Improved: number(field[1]) == 1,
+		Submitted: p.points, HasPoints: true, Points: store.Points(number(field[0])), Improved: number(field[1]) == 1,
 		Rank: number(field[2]), PreviousRank: number(field[3]), Total: number(field[4]),
 		AchievedAt: fromMillis(number(field[5])),
 	}}
@@ -183,8 +184,11 @@ func outcomeOf(board *store.Board, p *pending, field []any) store.Outcome {
 func parseOutcome(board *store.Board, player store.PlayerID, line string) store.Outcome {
 	line, replayed := strings.CutPrefix(line, "again ")
 	word, line, _ := strings.Cut(line, " ")
+	if word == "held" {
+		return heldOutcome(board, player, line, replayed)
+	}
 	if word != "ok" {
-		return store.Outcome{Result: store.Result{Replayed: replayed}, Err: refusal(board, word)}
+		return store.Outcome{Result: store.Result{Replayed: replayed}, Err: refusal(board, word, line)}
 	}
 	var field [9]int64
 	for i := range field {
@@ -194,13 +198,34 @@ func parseOutcome(board *store.Board, player store.PlayerID, line string) store.
 	}
 	return store.Outcome{Result: store.Result{
 		Board: board.ID, Player: player, Replayed: replayed,
-		Season: field[0], Decimals: int(field[1]), Submitted: store.Points(field[2]), Points: store.Points(field[3]),
+		Season: field[0], Decimals: int(field[1]), Submitted: store.Points(field[2]), HasPoints: true,
+		Points:   store.Points(field[3]),
 		Improved: field[4] == 1, Rank: field[5], PreviousRank: field[6], Total: field[7], AchievedAt: fromMillis(field[8]),
 	}}
 }
 
-func refusal(board *store.Board, word string) error {
+// heldOutcome reads SEASON DECIMALS SUBMITTED POINTS TOTAL.
+func heldOutcome(board *store.Board, player store.PlayerID, line string, replayed bool) store.Outcome {
+	part := strings.Split(line, " ")
+	if len(part) != 5 {
+		return store.Outcome{Err: unexpected("submit", line)}
+	}
+	return store.Outcome{Result: store.Result{
+		Board: board.ID, Player: player, Replayed: replayed, Held: true, Season: number(part[0]),
+		Decimals: int(number(part[1])), Submitted: store.Points(number(part[2])), Points: store.Points(number(part[3])),
+		HasPoints: part[3] != "-", Total: number(part[4]),
+	}}
+}
+
+func refusal(board *store.Board, word, more string) error {
 	switch word {
+	case "limited":
+		wait := time.Duration(number(more)) * time.Millisecond
+		return fmt.Errorf("redisstore: submit: %w", &store.LimitError{Policy: "player", RetryAfter: wait})
+	case "full":
+		return store.Invalid("points", "gain more than max_step allows, and too many submissions are held already")
+	case "gone":
+		return fmt.Errorf("redisstore: accept: %w", store.ErrHeldNotFound)
 	case "banned":
 		return fmt.Errorf("redisstore: submit: %w", store.ErrBanned)
 	case "conflict":
@@ -224,7 +249,10 @@ type submitCall struct {
 	limit     store.Points
 	boardKeys boardKeys
 	asked     []*pending // those that go to the script
+	limited   bool       // there is a limit of a player's submissions
+	fixed     []string   // KEYS before those of single submissions
 	activity  []string
+	rates     []string
 	onceKeys  []string
 	onceAt    []int // where in body the numbers of the once keys go
 	head      []any
@@ -239,12 +267,42 @@ func newSubmitCall(s *Store, board *store.Board, once store.Once) *submitCall {
 		sign = "-1"
 	}
 	k := s.keys.of(board)
-	call := &submitCall{board: board, limit: settings.Limit(), boardKeys: k, batchOnce: once}
-	call.head = append(make([]any, 0, 18), board.Rev, s.now(), millis(season.End), k.live(), season.Number,
+	now := s.time()
+	call := &submitCall{
+		board: board, limit: settings.Limit(), boardKeys: k, batchOnce: once, limited: s.options.Player.Count > 0,
+		fixed: []string{
+			k.board(), k.scores(season.Number), k.banned(season.Number), k.bans(), k.names(), k.nameIndex(), k.held(),
+			k.uniques(now), k.pace(now),
+		},
+	}
+	call.head = append(make([]any, 0, 21), board.Rev, s.now(), millis(season.End), k.live(), season.Number,
 		string(season.Policy), sign, millis(season.Start), season.Slots()-1, int64(call.limit), settings.LiveTop,
 		settings.ActivityCap, s.options.OnceKeep.Milliseconds(), "", once.Fingerprint, season.Resolution.Milliseconds(),
-		season.Decimals)
+		season.Decimals, maxStep(settings), playerLimit(s.options.Player), s.options.Player.Window.Milliseconds())
 	return call
+}
+
+// maxStep returns the largest gain that is not held, in whole units, or nothing.
+func maxStep(settings *store.Settings) string {
+	if settings.MaxStep == "" {
+		return ""
+	}
+	step, err := store.ParseDecimal("max_step", settings.MaxStep)
+	if err != nil {
+		return "" // settings were checked when they were stored
+	}
+	points, err := step.Points("max_step", settings.Decimals, settings.Limit())
+	if err != nil {
+		return ""
+	}
+	return strconv.FormatInt(int64(points), 10)
+}
+
+func playerLimit(limit store.Limit) string {
+	if limit.Count == 0 {
+		return ""
+	}
+	return strconv.Itoa(limit.Count)
 }
 
 // add takes a submission into the call, or settles it at once when it cannot be right.
@@ -259,6 +317,9 @@ func (c *submitCall) add(p *pending) {
 	c.asked = append(c.asked, p)
 	if c.board.Settings.ActivityCap > 0 {
 		c.activity = append(c.activity, c.boardKeys.activity(sub.Player))
+	}
+	if c.limited {
+		c.rates = append(c.rates, c.boardKeys.rate(sub.Player))
 	}
 	c.body = append(c.body, string(sub.Player), int64(points), "")
 	more := len(c.body) - 1
@@ -281,6 +342,10 @@ func (c *submitCall) add(p *pending) {
 		c.onceAt = append(c.onceAt, len(c.body))
 		c.body = append(c.body, 0, sub.Once.Fingerprint)
 	}
+	if sub.HeldID != 0 {
+		letters += "h"
+		c.body = append(c.body, sub.HeldID)
+	}
 	c.body[more] = letters
 }
 
@@ -294,21 +359,18 @@ func (c *submitCall) check(sub *store.Submission) (store.Points, error) {
 	return sub.Points.Points("points", c.board.Season.Decimals, c.limit)
 }
 
-// keys returns the script's KEYS: the board's, the activity lists, the once keys.
+// keys returns the script's KEYS: the board's, the activity lists, the rates, the once keys.
 func (c *submitCall) keys() []string {
-	k, season := c.boardKeys, c.board.Season.Number
-	keys := make([]string, 0, 7+len(c.activity)+len(c.onceKeys))
-	keys = append(keys, k.board(), k.scores(season), k.banned(season), k.bans(), k.names(), k.nameIndex())
-	keys = append(append(keys, c.activity...), c.onceKeys...)
+	keys := slices.Concat(c.fixed, c.activity, c.rates, c.onceKeys)
 	if c.batchOnce.Key != "" {
-		keys = append(keys, k.once(c.batchOnce.Key))
+		keys = append(keys, c.boardKeys.once(c.batchOnce.Key))
 	}
 	return keys
 }
 
 // args returns the script's ARGV. Only now is it known at which place in KEYS the once keys stand.
 func (c *submitCall) args() []any {
-	before := 6 + len(c.activity)
+	before := len(c.fixed) + len(c.activity) + len(c.rates)
 	if c.batchOnce.Key != "" {
 		c.head[13] = before + len(c.onceKeys) + 1
 	}

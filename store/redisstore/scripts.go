@@ -20,7 +20,7 @@ type script struct {
 
 // scripts are all scripts of a store, each behind the prelude.
 type scripts struct {
-	activity, ban, board, close, create, delete, lookup, prune, rank, ranges, register, remove, reopen, search, submit, unban, unindex,
+	activity, ban, board, close, create, delete, lease, lookup, prune, rank, ranges, register, remove, reopen, search, submit, unban, unindex,
 	update, view script
 }
 
@@ -37,7 +37,7 @@ func newScripts() scripts {
 	}
 	return scripts{
 		activity: reads("activity"), ban: writes("ban"), board: reads("board"), close: writes("close"),
-		create: writes("create"), delete: writes("delete"), lookup: reads("lookup"), prune: writes("prune"), rank: reads("rank"),
+		create: writes("create"), delete: writes("delete"), lease: writes("lease"), lookup: reads("lookup"), prune: writes("prune"), rank: reads("rank"),
 		ranges: reads("range"), register: writes("register"), remove: writes("remove"), reopen: writes("reopen"), search: reads("search"),
 		submit: writes("submit"), unban: writes("unban"), unindex: writes("unindex"), update: writes("update"),
 		view: reads("view"),

@@ -24,6 +24,7 @@ type Options struct {
 	Prefix   string           // first part of every key; empty: lb
 	Clock    func() time.Time // tests own the clock; nil: Redis' TIME
 	OnceKeep time.Duration    // how long a reply is kept for an idempotency key; 0: an hour
+	Player   store.Limit      // submissions of a player on a board
 
 	// AfterWrite is called after every call that may have changed something; the embedded store waits for it.
 	AfterWrite func()
@@ -82,6 +83,14 @@ func (s *Store) now() string {
 		return ""
 	}
 	return millis(s.options.Clock())
+}
+
+// time is about now, for names of statistics.
+func (s *Store) time() time.Time {
+	if s.options.Clock == nil {
+		return time.Now()
+	}
+	return s.options.Clock()
 }
 
 // millis writes a time as scripts take it; the zero time is none.

@@ -7,7 +7,11 @@
 -- KEYS[4]  bans        hash: banned player -> why
 -- KEYS[5]  names       hash: player -> name
 -- KEYS[6]  name-index  sorted set of folded name, NUL, player
--- KEYS[7…] activity    list of each submission's player, where the cap is not 0; behind them the once keys
+-- KEYS[7]  held        hash: id -> submission that waits for an admin, JSON
+-- KEYS[8]  uniques     HyperLogLog of the day's players
+-- KEYS[9]  pace        submissions of the minute
+-- KEYS[10…] activity   list of each submission's player, where the cap is not 0; behind them rate of each one's player,
+--                      where there is a limit; behind them the once keys
 --
 -- ARGV[1]  rev                     ARGV[10] largest points, in whole units
 -- ARGV[2]  time in ms, or ''       ARGV[11] live top
@@ -17,29 +21,42 @@
 -- ARGV[6]  policy                  ARGV[15] fingerprint of the batch
 -- ARGV[7]  1, or -1 if low is better    ARGV[16] ms of a tick
 -- ARGV[8]  start in ms             ARGV[17] decimals
--- ARGV[9]  last slot: 2^T − 1      ARGV[18] number of submissions
+-- ARGV[9]  last slot: 2^T − 1      ARGV[18] largest gain that is not held, or ''
+-- ARGV[19] submissions that a player may make in a window, or ''
+-- ARGV[20] ms of that window       ARGV[21] number of submissions
 -- then for each: player, points in whole units, and a word of letters that say what else follows, in this order:
 --   n  name, folded name
 --   t  time of a backdated one in ms
 --   s  slot of an exported one
 --   o  key number of its once key, fingerprint
+--   h  id of the held submission that it is, which an admin accepts
 --
 -- Returns {'moved'} or {'over'} with nothing done, {'conflict'} when the batch's once key came with another body, or
 -- {'ok', version, total, 1 when the batch's once key was there before, renames, shared, results}. renames is a flat list
 -- of players and their names before; shared counts scores that found no free slot. results has six for each submission:
 -- points, 1 if they improved, rank, previous rank or 0, total, time achieved in ms. They leave as integers, which is
 -- exact and costs Redis a fifth of what text does. Where the first is text, the others mean nothing, and it is
---   banned, range, future, early, slot or conflict, or
---   again, a space and the kept reply of an earlier call: one of these words, or
+--   banned, range, future, early, slot, conflict, full (too many are held) or gone (no longer held),
+--   limited and the ms to wait,
+--   held SEASON DECIMALS SUBMITTED POINTS TOTAL, where a player without points has -, or
+--   again and the kept reply of an earlier call, which may also be
 --   ok SEASON DECIMALS SUBMITTED POINTS IMPROVED RANK PREVIOUS_RANK TOTAL ACHIEVED
 local board, scores, banned, bans, names, nameIndex = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6]
+local held, uniques, pace = KEYS[7], KEYS[8], KEYS[9]
 local rev, ends, channel, season, policy = ARGV[1], ARGV[3], ARGV[4], ARGV[5], ARGV[6]
 local sign, start, lastSlot, limit = tonumber(ARGV[7]), tonumber(ARGV[8]), tonumber(ARGV[9]), tonumber(ARGV[10])
 local liveTop, activityCap, keep = tonumber(ARGV[11]), tonumber(ARGV[12]), ARGV[13]
 local batchOnce, batchFingerprint, tickLength = ARGV[14], ARGV[15], tonumber(ARGV[16])
-local decimals, count = ARGV[17], tonumber(ARGV[18])
+local decimals, maxStep = ARGV[17], tonumber(ARGV[18])
+local playerLimit, window, count = tonumber(ARGV[19]), tonumber(ARGV[20]), tonumber(ARGV[21])
 local span = lastSlot + 1
+local activityKeys = activityCap > 0 and 9
+local rateKeys = playerLimit and 9 + (activityKeys and count or 0)
 local activityKeep = 30 * 24 * 3600 * 1000
+local uniquesKeep = 40 * 24 * 3600 * 1000
+local paceKeep = 2 * 3600 * 1000
+local mostHeld = 10000
+local exactLimit = 128 -- longer logs would leave Redis' compact list encoding
 
 local now = clock(ARGV[2])
 local why = stale(board, rev, ends, now)
@@ -128,6 +145,49 @@ local function remember(key, kind, value, oldValue, rank, previous)
   redis.call('PEXPIRE', key, activityKeep)
 end
 
+-- The ms that a player must wait, or nil when there is room; then the submission is counted.
+local function limited(key)
+  if playerLimit <= exactLimit then
+    local oldest = redis.pcall('LINDEX', key, playerLimit - 1)
+    if type(oldest) == 'table' then -- kept for a larger limit
+      redis.call('UNLINK', key)
+      oldest = false
+    end
+    local wait = oldest and tonumber(oldest) + window - now or 0
+    if wait > 0 then return math.min(wait, window) end
+    if redis.call('LPUSH', key, whole(now)) > playerLimit then redis.call('LTRIM', key, 0, playerLimit - 1) end
+    redis.call('PEXPIRE', key, window)
+    return nil
+  end
+  local index = math.floor(now / window)
+  local kept = redis.pcall('HMGET', key, 'window', 'present', 'before')
+  if kept.err then
+    redis.call('UNLINK', key)
+    kept = {}
+  end
+  local was, present, before = tonumber(kept[1] or -1), tonumber(kept[2] or 0), tonumber(kept[3] or 0)
+  if was ~= index then
+    before = was == index - 1 and present or 0
+    present = 0
+  end
+  local room, wait = estimate(before, present, now - index * window, window, playerLimit)
+  if room == 0 then return wait end
+  redis.call('HSET', key, 'window', whole(index), 'present', present + 1, 'before', before)
+  redis.call('PEXPIRE', key, 2 * window)
+  return nil
+end
+
+-- Keeps a submission for an admin. A player without points may gain as much as anybody.
+local function hold(player, units, name, oldValue)
+  if redis.call('HLEN', held) >= mostHeld then return 'full' end
+  local present = oldValue and whole(sign * oldValue) or '-'
+  redis.call('HSET', held, redis.call('HINCRBY', board, 'held_seq', 1), cjson.encode({
+    player = player, points = whole(units), present = present, at = whole(now), season = season, decimals = decimals,
+    name = name or '',
+  }))
+  return table.concat({'held', season, decimals, whole(units), present, total}, ' ')
+end
+
 -- Takes one submission. slot is nil unless it was asked for. Returns a reason to refuse, or nil and the six results.
 local function take(player, units, name, folded, slot, activity)
   if anyBans and redis.call('HEXISTS', bans, player) == 1 then return 'banned' end
@@ -139,6 +199,7 @@ local function take(player, units, name, folded, slot, activity)
   local value = sign * units
   if policy == 'sum' and old then value = oldValue + value end
   if value > limit or value < -limit then return 'range' end
+  if maxStep and not slot and value - (oldValue or 0) > maxStep then return hold(player, units, name, oldValue) end
 
   local packed = place(value, old, oldValue, slot)
   local renamed = name and rename(player, name, folded)
@@ -175,49 +236,69 @@ local function keptReply(key, fingerprint)
 end
 
 local results = {}
-local n, arg = 0, 18
+local players = {}
+local n, arg = 0, 21
 for i = 1, count do
   local player, units, more = ARGV[arg + 1], tonumber(ARGV[arg + 2]), ARGV[arg + 3]
   arg = arg + 3
-  local name, folded, slot, onceKey, fingerprint, answer
+  local name, folded, slot, onceKey, fingerprint, heldID, answer
   if more ~= '' then
-    if string.find(more, 'n', 1, true) then
-      name, folded = ARGV[arg + 1], ARGV[arg + 2]
-      arg = arg + 2
-    end
-    if string.find(more, 't', 1, true) then
-      slot, answer = slotAt(tonumber(ARGV[arg + 1]))
+    local function given(letter)
+      if not string.find(more, letter, 1, true) then return nil end
       arg = arg + 1
-    elseif string.find(more, 's', 1, true) then
-      slot = tonumber(ARGV[arg + 1])
+      return ARGV[arg]
+    end
+    name = given('n')
+    if name then
       arg = arg + 1
+      folded = ARGV[arg]
     end
-    if string.find(more, 'o', 1, true) then
-      onceKey, fingerprint = KEYS[tonumber(ARGV[arg + 1])], ARGV[arg + 2]
-      arg = arg + 2
+    local time = given('t')
+    if time then slot, answer = slotAt(tonumber(time)) end
+    local asked = given('s')
+    if asked then slot = tonumber(asked) end
+    onceKey = given('o')
+    if onceKey then
+      onceKey = KEYS[tonumber(onceKey)]
+      arg = arg + 1
+      fingerprint = ARGV[arg]
     end
+    heldID = given('h')
   end
 
   local kept = onceKey and keptReply(onceKey, fingerprint)
+  local wait = not kept and rateKeys and not heldID and limited(KEYS[rateKeys + i])
+  if heldID and redis.call('HEXISTS', held, heldID) == 0 then answer = 'gone' end
   if kept then
     results[n + 1] = kept
+  elseif wait then
+    results[n + 1] = 'limited ' .. whole(wait)
   else
     local points, improved, rank, previous, totalNow, achieved
     if not answer then
       answer, points, improved, rank, previous, totalNow, achieved =
-        take(player, units, name, folded, slot, KEYS[6 + i])
+        take(player, units, name, folded, slot, activityKeys and KEYS[activityKeys + i])
+      if heldID and not answer then redis.call('HDEL', held, heldID) end
     end
     if onceKey then
       local reply = answer or table.concat({'ok', season, decimals, whole(units), whole(points), improved, rank, previous,
         totalNow, whole(achieved)}, ' ')
       redis.call('SET', onceKey, fingerprint .. ' ' .. reply, 'PX', keep)
     end
+    if not answer then players[#players + 1] = player end
     results[n + 1] = answer or points
     results[n + 2], results[n + 3], results[n + 4], results[n + 5] = improved, rank, previous, totalNow
     results[n + 6] = achieved
   end
   for field = n + 2, n + 6 do results[field] = results[field] or 0 end
   n = n + 6
+end
+
+if #players > 0 then
+  redis.call('PFADD', uniques, unpack(players))
+  redis.call('PEXPIRE', uniques, uniquesKeep)
+  redis.call('INCRBY', pace, #players)
+  redis.call('PEXPIRE', pace, paceKeep)
 end
 
 local version

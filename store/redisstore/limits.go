@@ -1,0 +1,136 @@
+package redisstore
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"leaderboard/store"
+)
+
+// A lease is a tenth of the limit at most, and small enough that what a process leaves unused does not matter.
+const (
+	leaseShare = 10
+	largeLease = 1000
+)
+
+// leaseLife bounds how long a leased call may be used: longer, and calls of one window could pile up in the next.
+const leaseLife = time.Second
+
+// Limiter counts the calls of subjects (API keys, addresses) over all processes. It draws calls from Redis in small
+// leases, so that a call costs no trip. Its methods may be called at once.
+type Limiter struct {
+	store *Store
+
+	mu     sync.Mutex
+	leases map[string]*lease
+	swept  time.Time
+}
+
+// lease is what a process may still use of a subject's calls.
+type lease struct {
+	drawing sync.Mutex // one draw at a time for a subject
+
+	mu      sync.Mutex
+	left    int
+	beyond  int // left in Redis at the last draw
+	ends    time.Time
+	resets  time.Time // end of the window at the last draw
+	retry   time.Time // no room before
+	touched time.Time
+}
+
+// NewLimiter returns a limiter on the store's Redis.
+func NewLimiter(s *Store) *Limiter {
+	return &Limiter{store: s, leases: make(map[string]*lease)}
+}
+
+// Take counts one call of a subject. The quota tells how many are left and when the window ends; refused calls are not
+// counted and tell how long to wait. The error is of the kind [store.ErrUnavailable].
+func (l *Limiter) Take(ctx context.Context, subject string, limit store.Limit) (store.Quota, error) {
+	held := l.lease(subject)
+	if quota, ok := held.use(); ok {
+		return quota, nil
+	}
+	held.drawing.Lock()
+	defer held.drawing.Unlock()
+	if quota, ok := held.use(); ok { // drawn by another call meanwhile
+		return quota, nil
+	}
+	wanted := min(max(limit.Count/leaseShare, 1), largeLease)
+	raw, err := l.store.call(ctx, l.store.scripts.lease, []string{l.store.keys.rate(subject)},
+		l.store.now(), limit.Count, limit.Window.Milliseconds(), wanted)
+	if err != nil {
+		return store.Quota{}, err
+	}
+	reply := items(raw)
+	if len(reply) != 4 {
+		return store.Quota{}, unexpected("lease", raw)
+	}
+	held.draw(reply)
+	quota, _ := held.use()
+	return quota, nil
+}
+
+// lease returns the subject's lease, and now and then drops those that nobody used for a while.
+func (l *Limiter) lease(subject string) *lease {
+	now := time.Now()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if now.Sub(l.swept) > time.Minute {
+		l.swept = now
+		for name, held := range l.leases {
+			if held.idle(now) {
+				delete(l.leases, name)
+			}
+		}
+	}
+	held, ok := l.leases[subject]
+	if !ok {
+		held = &lease{touched: now}
+		l.leases[subject] = held
+	}
+	return held
+}
+
+func (h *lease) idle(now time.Time) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return now.Sub(h.touched) > time.Minute
+}
+
+// use takes one call from the lease, or answers that there is no room before some time. It reports false when Redis must
+// be asked.
+func (h *lease) use() (store.Quota, bool) {
+	now := time.Now()
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.touched = now
+	quota := store.Quota{Left: h.left + h.beyond, Resets: max(h.resets.Sub(now), 0)}
+	if h.left > 0 && now.Before(h.ends) {
+		h.left--
+		quota.Left--
+		quota.Allowed = true
+		return quota, true
+	}
+	if now.Before(h.retry) {
+		quota.Left, quota.RetryAfter = 0, h.retry.Sub(now)
+		quota.Resets = max(quota.Resets, quota.RetryAfter)
+		return quota, true
+	}
+	return quota, false
+}
+
+// draw takes in what lease.lua answered: granted, left beyond that, ms to wait, ms until the window ends.
+func (h *lease) draw(reply []any) {
+	now := time.Now()
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.left, h.beyond = int(number(reply[0])), int(number(reply[1]))
+	h.ends = now.Add(leaseLife)
+	h.resets = now.Add(time.Duration(number(reply[3])) * time.Millisecond)
+	h.retry = time.Time{}
+	if h.left == 0 {
+		h.retry = now.Add(time.Duration(max(number(reply[2]), 1)) * time.Millisecond)
+	}
+}
