@@ -74,5 +74,28 @@ func (k boardKeys) pace(minute time.Time) string {
 
 func (k boardKeys) once(key string) string { return k.tag + "once:" + escape(key) }
 
+// jobs spells the keys of the job queue in the order in which every script of it takes them.
+func (k keys) jobs() []string {
+	tag := k.prefix + ":{jobs}:"
+	return []string{
+		tag + "scheduled", tag + "ready", tag + "running", tag + "dead",
+		tag + "data", tag + "token", tag + "deliveries", tag + "reasons", tag + "meta",
+	}
+}
+
+func (k keys) jobWake() string { return k.prefix + ":{jobs}:wake" } // a Pub/Sub channel
+
+func (k keys) outbox(name string) string         { return k.prefix + ":{outbox}:" + name }
+func (k keys) outboxWorker(sender string) string { return k.outbox("worker:" + escape(sender)) }
+func (k keys) outboxBeat(sender string) string   { return k.outbox("beat:" + escape(sender)) }
+
+// player spells a key of one player, whatever the board.
+func (k keys) player(player store.PlayerID, name string) string {
+	return k.prefix + ":{p:" + escape(string(player)) + "}:" + name
+}
+
+// players is the Pub/Sub channel on which every process hears what happened to a player.
+func (k keys) players() string { return k.prefix + ":players" }
+
 // escape makes an id safe inside a key: no braces, no colon, no control characters, and two ids never become one.
 func escape(id string) string { return url.QueryEscape(id) }

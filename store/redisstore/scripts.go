@@ -22,14 +22,16 @@ type script struct {
 type scripts struct {
 	activity, ban, board, close, create, delete, lease, lookup, prune, rank, ranges, register, remove, reopen, search, submit, unban, unindex,
 	update, view script
+
+	jobs   jobScripts
+	inbox  inboxScripts
+	outbox outboxScripts
 }
 
 // newScripts panics when a file is missing: the files are part of the program.
 func newScripts() scripts {
 	prelude := source("prelude")
-	writes := func(name string) script {
-		return script{run: redis.NewScript(prelude + source(name)), name: name}
-	}
+	writes := func(name string) script { return newScript(prelude, name) }
 	reads := func(name string) script {
 		s := writes(name)
 		s.reads = true
@@ -40,8 +42,13 @@ func newScripts() scripts {
 		create: writes("create"), delete: writes("delete"), lease: writes("lease"), lookup: reads("lookup"), prune: writes("prune"), rank: reads("rank"),
 		ranges: reads("range"), register: writes("register"), remove: writes("remove"), reopen: writes("reopen"), search: reads("search"),
 		submit: writes("submit"), unban: writes("unban"), unindex: writes("unindex"), update: writes("update"),
-		view: reads("view"),
+		view: reads("view"), jobs: newJobScripts(), inbox: newInboxScripts(), outbox: newOutboxScripts(),
 	}
+}
+
+// newScript returns the script of a name, with what stands before it.
+func newScript(before, name string) script {
+	return script{run: redis.NewScript(before + source(name)), name: name}
 }
 
 func source(name string) string {

@@ -1,0 +1,314 @@
+package redisstore
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+	"math"
+	mathrand "math/rand/v2"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"leaderboard/store"
+)
+
+// jobScripts are the scripts of the job queue. Each takes the keys of [keys.jobs], the time and the channel that wakes
+// sleepers; then its own arguments.
+type jobScripts struct {
+	add, claim, counts, discard, extend, fail, list, pause, release, retry script
+}
+
+func newJobScripts() jobScripts {
+	behind := source("prelude") + source("job_prelude")
+	writes := func(name string) script { return newScript(behind, "job_"+name) }
+	reads := func(name string) script {
+		s := writes(name)
+		s.reads = true
+		return s
+	}
+	return jobScripts{
+		add: writes("add"), counts: reads("counts"), discard: writes("discard"), extend: writes("extend"),
+		fail: writes("fail"), list: reads("list"), pause: writes("pause"), release: writes("release"),
+		retry: writes("retry"),
+		// Says itself whether it changed anything: a worker with nothing to do asks four times a second.
+		claim: reads("claim"),
+	}
+}
+
+const (
+	placeLength = 17 // of a sequence and a priority
+	maxJobData  = placeLength + 1 + 63 + 1 + store.MaxJobPayload
+)
+
+// job runs a script of the job queue.
+func (s *Store) job(ctx context.Context, sc script, args ...any) (word string, reply []any, err error) {
+	return s.list(ctx, sc, s.keys.jobs(), append([]any{s.now(), s.keys.jobWake()}, args...)...)
+}
+
+// AddJobs adds jobs. One whose id is in the queue already, dead or alive, stays as it is: adding again adds nothing.
+// Returns an [store.InvalidError] for a job that the queue does not take, and then adds none.
+func (s *Store) AddJobs(ctx context.Context, jobs ...store.Job) (store.Added, error) {
+	for i := range jobs {
+		if err := jobs[i].Validate(); err != nil {
+			return store.Added{}, err
+		}
+	}
+	var added store.Added
+	for group := range slices.Chunk(jobs, store.MaxJobBatch) {
+		args := make([]any, 0, 5*len(group))
+		for i := range group {
+			j := &group[i]
+			args = append(args, j.ID, j.Kind, millis(j.Due), j.Priority, j.Payload)
+		}
+		_, reply, err := s.job(ctx, s.scripts.jobs.add, args...)
+		if err != nil {
+			return added, err
+		}
+		if len(reply) != 1+len(group) {
+			return added, unexpected("job_add", reply)
+		}
+		added.Ready = number(reply[0])
+		for _, flag := range reply[1:] {
+			added.New += int(number(flag))
+		}
+	}
+	return added, nil
+}
+
+// ClaimJobs takes finished deliveries out of the queue and hands out the next ones, best priority first, among equals
+// who came first. Nothing is handed out before its time.
+func (s *Store) ClaimJobs(ctx context.Context, claim store.Claim) (store.Claimed, error) {
+	args := make([]any, 0, 9+2*len(claim.Finished))
+	args = append(args, claim.Most, claim.Lease.Milliseconds(), rand.Text()[:16], store.MaxDeliveries, maxJobData,
+		store.MaxDeadJobs, store.DeadJobsKept.Milliseconds())
+	word, reply, err := s.job(ctx, s.scripts.jobs.claim, appendReceipts(args, claim.Finished)...)
+	if err == nil && (len(reply) < 4 || len(reply)%4 != 0) {
+		err = unexpected("job_claim", reply)
+	}
+	if (err != nil || number(at(reply, 2)) == 1) && s.options.AfterWrite != nil {
+		s.options.AfterWrite()
+	}
+	if err != nil {
+		return store.Claimed{}, err
+	}
+	claimed := store.Claimed{
+		Paused: word == "paused", Sleep: time.Duration(number(reply[1])) * time.Millisecond,
+		Lost: lostOf(claim.Finished, items(reply[3])), Deliveries: make([]store.Delivery, 0, len(reply)/4-1),
+	}
+	for row := range slices.Chunk(reply[4:], 4) {
+		delivery, err := deliveryOf(text(row[0]), text(row[1]), number(row[2]), text(row[3]))
+		if err != nil {
+			return store.Claimed{}, err
+		}
+		claimed.Deliveries = append(claimed.Deliveries, delivery)
+	}
+	return claimed, nil
+}
+
+// deliveryOf reads a job as the claim script hands it out. The script has checked its form.
+func deliveryOf(id, token string, nth int64, data string) (store.Delivery, error) {
+	fields := strings.SplitN(token, " ", 4)
+	job, ok := jobOf(id, data)
+	if len(fields) != 4 || !ok {
+		return store.Delivery{}, fmt.Errorf("redisstore: job_claim: job %q with token %q", id, token)
+	}
+	job.Due = fromMillis(number(fields[1]))
+	return store.Delivery{Job: job, Token: token, Number: int(nth), Started: fromMillis(number(fields[2]))}, nil
+}
+
+// jobOf reads what the queue keeps of a job, but for its time.
+func jobOf(id, data string) (store.Job, bool) {
+	place, rest, _ := strings.Cut(data, " ")
+	kind, payload, ok := strings.Cut(rest, " ")
+	if !ok || len(place) != placeLength {
+		return store.Job{ID: id}, false
+	}
+	return store.Job{ID: id, Kind: kind, Priority: int(place[placeLength-1] - '0'), Payload: []byte(payload)}, true
+}
+
+func appendReceipts(args []any, receipts []store.Receipt) []any {
+	for i := range receipts {
+		args = append(args, receipts[i].ID, receipts[i].Token)
+	}
+	return args
+}
+
+// lostOf returns the receipts whose ids a script found to be out of date.
+func lostOf(receipts []store.Receipt, ids []any) []store.Receipt {
+	var lost []store.Receipt
+	for _, id := range ids {
+		i := slices.IndexFunc(receipts, func(r store.Receipt) bool { return r.ID == text(id) })
+		if i >= 0 {
+			lost = append(lost, receipts[i])
+		}
+	}
+	return lost
+}
+
+// ExtendJobs gives deliveries a new lease, from now, and returns those that are no longer the caller's.
+func (s *Store) ExtendJobs(ctx context.Context, lease time.Duration, receipts ...store.Receipt) ([]store.Receipt, error) {
+	return s.receipts(ctx, s.scripts.jobs.extend, lease.Milliseconds(), receipts)
+}
+
+// ReleaseJobs hands deliveries back that have neither worked out nor failed: they do not count. A job with a wait is
+// due after it; one without keeps its time and its place in the queue. Returns those that are no longer the caller's.
+func (s *Store) ReleaseJobs(ctx context.Context, wait time.Duration, receipts ...store.Receipt) ([]store.Receipt, error) {
+	var pause any = ""
+	if wait > 0 {
+		pause = max(wait.Milliseconds(), 1)
+	}
+	return s.receipts(ctx, s.scripts.jobs.release, pause, receipts)
+}
+
+// receipts runs a script on many deliveries.
+func (s *Store) receipts(ctx context.Context, sc script, first any, receipts []store.Receipt) ([]store.Receipt, error) {
+	var lost []store.Receipt
+	for group := range slices.Chunk(receipts, store.MaxJobBatch) {
+		_, reply, err := s.job(ctx, sc, appendReceipts([]any{first}, group)...)
+		if err != nil {
+			return lost, err
+		}
+		lost = append(lost, lostOf(group, reply)...)
+	}
+	return lost, nil
+}
+
+// FailJob takes back a delivery that did not work out. The job is due again after a wait that doubles with each
+// failure, or dead. Returns when it is due, the zero time for a dead one, or [store.ErrJobLost].
+func (s *Store) FailJob(ctx context.Context, failure store.Failure) (time.Time, error) {
+	final := 0
+	if failure.Final {
+		final = 1
+	}
+	const jitter = 250 // a quarter of the wait, at most: jobs that failed together do not come back together
+	word, reply, err := s.job(ctx, s.scripts.jobs.fail, failure.Receipt.ID, failure.Receipt.Token,
+		store.CleanReason(failure.Reason), final, store.JobFirstWait.Milliseconds(), store.JobLongestWait.Milliseconds(),
+		mathrand.IntN(jitter), failure.Wait.Milliseconds(), store.MaxDeliveries, store.MaxDeadJobs,
+		store.DeadJobsKept.Milliseconds())
+	switch {
+	case err != nil:
+		return time.Time{}, err
+	case word == "stale":
+		return time.Time{}, fmt.Errorf("redisstore: job_fail: %s: %w", failure.Receipt.ID, store.ErrJobLost)
+	case word == "dead":
+		return time.Time{}, nil
+	}
+	return fromMillis(number(at(reply, 0))), nil
+}
+
+// RetryJob gives a dead job a new life. Returns [store.ErrJobNotFound] or [store.ErrJobNotDead].
+func (s *Store) RetryJob(ctx context.Context, id string) error {
+	return s.jobWord(ctx, s.scripts.jobs.retry, id)
+}
+
+// DiscardJob removes a job in whatever state it is. A worker that has it is told so by its next word about it. Returns
+// [store.ErrJobNotFound].
+func (s *Store) DiscardJob(ctx context.Context, id string) error {
+	return s.jobWord(ctx, s.scripts.jobs.discard, id)
+}
+
+func (s *Store) jobWord(ctx context.Context, sc script, id string) error {
+	word, _, err := s.job(ctx, sc, id)
+	switch {
+	case err != nil:
+		return err
+	case word == "absent":
+		return fmt.Errorf("redisstore: %s: %w", sc.name, store.ErrJobNotFound)
+	case word == "alive":
+		return fmt.Errorf("redisstore: %s: %w", sc.name, store.ErrJobNotDead)
+	}
+	return nil
+}
+
+// PauseJobs stops the queue: nothing more is handed out until [Store.ResumeJobs]. What runs is finished.
+func (s *Store) PauseJobs(ctx context.Context) error {
+	_, _, err := s.job(ctx, s.scripts.jobs.pause, 1)
+	return err
+}
+
+// ResumeJobs ends [Store.PauseJobs].
+func (s *Store) ResumeJobs(ctx context.Context) error {
+	_, _, err := s.job(ctx, s.scripts.jobs.pause, 0)
+	return err
+}
+
+// JobCounts returns the state of the queue.
+func (s *Store) JobCounts(ctx context.Context) (store.JobCounts, error) {
+	const looked = 1000 // running jobs: more than workers usually have
+	_, r, err := s.job(ctx, s.scripts.jobs.counts, looked)
+	if err != nil {
+		return store.JobCounts{}, err
+	}
+	if len(r) != 12 {
+		return store.JobCounts{}, unexpected("job_counts", r)
+	}
+	counts := store.JobCounts{
+		Now: fromMillis(number(r[0])), Scheduled: number(r[1]), Ready: number(r[2]), Running: number(r[3]),
+		Dead: number(r[4]), Paused: number(r[7]) == 1,
+		TakenBack: number(r[8]), Stale: number(r[9]), Orphans: number(r[10]), Trimmed: number(r[11]),
+	}
+	if due := text(r[5]); due != "" {
+		counts.OldestDue = fromMillis(number(due))
+	}
+	if started := text(r[6]); started != "" {
+		counts.RunningFor = max(counts.Now.Sub(fromMillis(number(started))), 0)
+	}
+	return counts, nil
+}
+
+// Jobs returns jobs of one state, those first whose turn is next; of the dead, the latest first. Their payloads are
+// left out.
+func (s *Store) Jobs(ctx context.Context, state store.JobState, skip, limit int) ([]store.QueuedJob, error) {
+	if !slices.Contains(store.JobStates[:], state) {
+		return nil, store.Invalid("state", "must be scheduled, ready, running or dead")
+	}
+	jobs, err := s.queuedJobs(ctx, string(state), min(skip, math.MaxInt32), min(limit, 1000), "")
+	for i := range jobs {
+		jobs[i].Payload = nil
+	}
+	return jobs, err
+}
+
+// Job returns one job, or [store.ErrJobNotFound].
+func (s *Store) Job(ctx context.Context, id string) (store.QueuedJob, error) {
+	jobs, err := s.queuedJobs(ctx, "", 0, 1, id)
+	if err == nil && len(jobs) == 0 {
+		err = fmt.Errorf("redisstore: job_list: %w", store.ErrJobNotFound)
+	}
+	if err != nil {
+		return store.QueuedJob{}, err
+	}
+	return jobs[0], nil
+}
+
+func (s *Store) queuedJobs(ctx context.Context, state string, skip, limit int, id string) ([]store.QueuedJob, error) {
+	_, reply, err := s.job(ctx, s.scripts.jobs.list, state, skip, limit, id)
+	if err != nil {
+		return nil, err
+	}
+	if len(reply)%8 != 0 {
+		return nil, unexpected("job_list", reply)
+	}
+	jobs := make([]store.QueuedJob, 0, len(reply)/8)
+	for row := range slices.Chunk(reply, 8) {
+		job, ok := jobOf(text(row[1]), text(row[7]))
+		if !ok {
+			job.Kind = "unreadable" // pushed by hand; it is dead when its turn comes
+		}
+		job.Priority, _ = strconv.Atoi(text(row[2])[placeLength-1:])
+		job.Due = fromMillis(number(row[3]))
+		jobs = append(jobs, store.QueuedJob{
+			Job: job, State: store.JobState(text(row[0])), Deliveries: int(number(row[4])),
+			Failures: int(number(row[5])), Reason: text(row[6]),
+		})
+	}
+	return jobs, nil
+}
+
+// ListenForJobs calls wake whenever something may have come to be done earlier than was known, until the context ends.
+// Messages may be lost: who sleeps looks up by itself now and then.
+func (s *Store) ListenForJobs(ctx context.Context, wake func()) {
+	s.listen(ctx, s.keys.jobWake(), func(string) { wake() }, wake)
+}
