@@ -61,8 +61,14 @@ type server struct {
 // newServer returns a server without boards.
 func newServer(t testing.TB) *server {
 	t.Helper()
+	return newServerAt(t, nil)
+}
+
+// newServerAt returns a server that goes by a clock of the test's own.
+func newServerAt(t testing.TB, clock func() time.Time) *server {
+	t.Helper()
 	s := &server{
-		store: redisstore.New(storetest.Redis(t), redisstore.Options{Prefix: storetest.Prefix(t)}),
+		store: redisstore.New(storetest.Redis(t), redisstore.Options{Prefix: storetest.Prefix(t), Clock: clock}),
 		log:   &lockedBuffer{},
 	}
 	s.tops = &storeTops{store: s.store}
