@@ -108,10 +108,8 @@ type BoardHead struct {
 
 // Live is what the page's module needs to keep the list moving. No Limit: this page stands still.
 type Live struct {
-	Limit    string
-	Decimals string
-	Player   string
-	End      string
+	Limit  string
+	Player string
 }
 
 // Pager leads through the rest of a board.
@@ -161,7 +159,7 @@ type Player struct {
 	Activity []Event
 	Around   []Row
 	Follow   templ.SafeURL // the board with this player picked
-	Live     Live
+	Live     bool          // the season is running
 }
 
 // Chart is points over time.

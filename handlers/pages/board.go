@@ -42,7 +42,7 @@ func (p *Pages) Season(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	ask.look.Season, err = parseWhole("season", c.Params("n"), 1, furthestRow)
+	ask.look.Season, err = parseWhole("season", c.Params("season"), 1, furthestRow)
 	if err != nil {
 		return store.ErrSeasonNotFound
 	}
@@ -133,9 +133,7 @@ func (w *writer) boardPage(state *store.BoardState, view *store.View, ask asked,
 		}
 	}
 	if ask.offset == 0 && !view.Season.Closed {
-		page.Live = templates.Live{
-			Limit: strconv.FormatInt(limit, 10), Decimals: strconv.Itoa(view.Season.Decimals), Player: string(ask.player),
-		}
+		page.Live = templates.Live{Limit: strconv.FormatInt(limit, 10), Player: string(ask.player)}
 	}
 	return page
 }

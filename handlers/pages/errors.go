@@ -64,7 +64,8 @@ func (p *Pages) Error(c *fiber.Ctx, status int, code, detail, requestID string) 
 func waysOn(c *fiber.Ctx, status int, code string) []templates.Link {
 	var ways []templates.Link
 	if status >= http.StatusInternalServerError || status == http.StatusTooManyRequests {
-		if address := c.OriginalURL(); c.Method() == http.MethodGet && !strings.HasPrefix(address, "//") {
+		// Browsers take // and /\ at the front for another server.
+		if address := c.OriginalURL(); c.Method() == http.MethodGet && !strings.HasPrefix(strings.ReplaceAll(address, `\`, "/"), "//") {
 			ways = append(ways, templates.Link{Address: templ.URL(address), Text: "Try again"})
 		}
 	}

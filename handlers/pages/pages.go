@@ -48,7 +48,9 @@ func show(c *fiber.Ctx, page templ.Component) error {
 		return err
 	}
 	c.Set(fiber.HeaderContentType, fiber.MIMETextHTMLCharsetUTF8)
-	c.Set(fiber.HeaderCacheControl, "private, no-cache")
+	if len(c.Response().Header.Peek(fiber.HeaderCacheControl)) == 0 {
+		c.Set(fiber.HeaderCacheControl, "private, no-cache")
+	}
 	return c.Send(out.Bytes())
 }
 

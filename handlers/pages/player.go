@@ -1,8 +1,6 @@
 package pages
 
 import (
-	"strconv"
-
 	"github.com/a-h/templ"
 	"github.com/gofiber/fiber/v2"
 
@@ -83,9 +81,7 @@ func (w *writer) playerPage(state *store.BoardState, view *store.View, activity 
 		Around:  place.Around,
 		Follow:  templ.SafeURL(pickAddress(w.board, w.mine, w.linkSeason())),
 	}
-	if !w.season.Closed {
-		page.Live = templates.Live{Decimals: strconv.Itoa(w.season.Decimals)}
-	}
+	page.Live = !w.season.Closed
 	for _, a := range activity[:min(activityRows, len(activity))] {
 		page.Activity = append(page.Activity, w.event(a))
 	}

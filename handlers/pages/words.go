@@ -109,7 +109,7 @@ func ago(now, then time.Time) string {
 
 func whole(d, unit time.Duration) string { return count(int64(d / unit)) }
 
-func day(t time.Time) string { return t.UTC().Format("2 January 2006") }
+func day(t time.Time) string { return t.UTC().Format("2 Jan 2006") }
 
 // moment returns a time in the given words.
 func moment(t time.Time, words string) templates.Time {
@@ -124,7 +124,7 @@ func since(now, t time.Time) templates.Time { return moment(t, ago(now, t)) }
 func clockOf(season *store.Season, now time.Time) templates.Clock {
 	switch {
 	case season.Closed:
-		return templates.Clock{Label: "Ended", Value: season.End.UTC().Format("2 Jan 2006")}
+		return templates.Clock{Label: "Ended", Value: day(season.End)}
 	case season.End.IsZero():
 		return templates.Clock{Label: "Ends", Value: "open"}
 	}
