@@ -2,8 +2,10 @@ package live
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
+	"math/rand/v2"
 	"sync"
 	"testing"
 	"time"
@@ -21,7 +23,9 @@ type ledger struct {
 	loads  int
 	watch  map[string]int // calls of Watch less calls of Unwatch
 
-	tops *Tops // hears of changes; nil: nobody does
+	standings []store.Entry // of players below the top
+	activity  map[store.PlayerID][]store.Activity
+	lookups   [][]store.PlayerID
 }
 
 // sheet is what stands on one board.
@@ -31,7 +35,7 @@ type sheet struct {
 }
 
 func newLedger() *ledger {
-	return &ledger{boards: map[store.BoardID]*sheet{}, watch: map[string]int{}}
+	return &ledger{boards: map[store.BoardID]*sheet{}, watch: map[string]int{}, activity: map[store.PlayerID][]store.Activity{}}
 }
 
 // put makes a board, with one entry for each of the given points.
@@ -146,6 +150,44 @@ func (l *ledger) Unwatch(id store.BoardID, incarnation int64) {
 	l.watch[fmt.Sprint(id, incarnation)]--
 }
 
+// Lookup answers from the board, and from what a test put into standings.
+func (l *ledger) Lookup(_ context.Context, look store.Look, players []store.PlayerID) (
+	store.Season, []store.Placed, []store.PlayerID, error,
+) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.lookups = append(l.lookups, append([]store.PlayerID(nil), players...))
+	s := l.boards[look.Board]
+	if l.down != nil || s == nil {
+		return store.Season{}, nil, nil, errors.Join(l.down, store.ErrUnavailable)
+	}
+	var placed []store.Placed
+	var unknown []store.PlayerID
+next:
+	for _, player := range players {
+		for _, list := range [][]store.Entry{s.page.Entries, l.standings} {
+			for i := range list {
+				if list[i].Player == player {
+					placed = append(placed, store.Placed{Entry: list[i]})
+					continue next
+				}
+			}
+		}
+		unknown = append(unknown, player)
+	}
+	return s.page.Season, placed, unknown, nil
+}
+
+func (l *ledger) Activity(_ context.Context, _ store.BoardID, player store.PlayerID, limit int64) ([]store.Activity, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.down != nil {
+		return nil, l.down
+	}
+	items := l.activity[player]
+	return append([]store.Activity(nil), items[:min(limit, int64(len(items)))]...), nil
+}
+
 // keep returns tops over a ledger, and has them run until the test ends.
 func keep(t *testing.T, l *ledger) *Tops {
 	t.Helper()
@@ -155,4 +197,51 @@ func keep(t *testing.T, l *ledger) *Tops {
 	running.Go(func() { tops.Run(ctx) })
 	t.Cleanup(func() { cancel(); running.Wait() })
 	return tops
+}
+
+func newRandom(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 1)) }
+
+// shake changes something of a board at random. Next is the number of the next new player.
+func shake(s *sheet, random *rand.Rand, next int) int {
+	entries := s.page.Entries
+	place := random.IntN(len(entries) + 1)
+	switch random.IntN(10) {
+	case 0: // leaves
+		if place < len(entries) {
+			s.page.Entries = append(append([]store.Entry{}, entries[:place]...), entries[place+1:]...)
+			s.page.Total--
+		}
+	case 1, 2: // comes
+		fresh := store.Entry{Player: store.PlayerID(fmt.Sprint("p", next)), AchievedAt: time.UnixMilli(int64(next)).UTC()}
+		next++
+		s.page.Entries = append(append(append([]store.Entry{}, entries[:place]...), fresh), entries[place:]...)
+		s.page.Total++
+	case 3: // is called otherwise
+		if place < len(entries) {
+			entries[place].Name = store.Name(fmt.Sprint("name ", random.IntN(3)))
+		}
+	case 4: // only the total
+		s.page.Total++
+		return next
+	case 5: // a season ends, now and then
+		if random.IntN(4) == 0 {
+			s.page.Season.Number++
+			s.board.Season.Number++
+			s.board.Rev++
+			s.page.Entries, s.page.Total = nil, 0
+		}
+	default: // moves
+		if to := random.IntN(len(entries) + 1); place < len(entries) && to < len(entries) {
+			e := entries[place]
+			e.Points++
+			e.AchievedAt = e.AchievedAt.Add(time.Hour)
+			rest := append(append([]store.Entry{}, entries[:place]...), entries[place+1:]...)
+			s.page.Entries = append(append(append([]store.Entry{}, rest[:to]...), e), rest[to:]...)
+		}
+	}
+	for i := range s.page.Entries {
+		s.page.Entries[i].Rank = int64(i + 1)
+	}
+	s.page.Version++
+	return next
 }

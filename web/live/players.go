@@ -1,0 +1,414 @@
+package live
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"runtime/debug"
+	"sync"
+	"time"
+
+	"leaderboard/store"
+)
+
+// Places is where the places of watched players are read.
+type Places interface {
+	Lookup(ctx context.Context, look store.Look, players []store.PlayerID) (
+		season store.Season, placed []store.Placed, unknown []store.PlayerID, err error)
+	Activity(ctx context.Context, id store.BoardID, player store.PlayerID, limit int64) ([]store.Activity, error)
+}
+
+const (
+	// lookupEvery is how often watched players are read who have no reason to have moved but others.
+	lookupEvery = time.Second
+	// maxLookup is how many players one read takes; if there are more they take turns.
+	maxLookup = 1000
+	// maxActivity is how many activities one frame has, and maxActive how many players' are read at a time.
+	maxActivity = 20
+	maxActive   = 100
+)
+
+// players are the players of one board whom somebody watches. Who stands in the kept top is known from it. The others
+// are read: at once when they posted, else in turn.
+type players struct {
+	board   store.BoardID
+	places  Places
+	metrics *metrics
+	log     *slog.Logger
+	running *sync.WaitGroup
+	wake    chan struct{} // has a token when somebody is due, or nobody is watched any more
+
+	mu      sync.Mutex
+	watched map[store.PlayerID]*watched
+	turns   []*watched // all of them
+	turn    int        // whose turn it is
+	due     map[*watched]bool
+	inTop   []*watched
+	kept    *Kept
+	index   map[store.PlayerID]int // of the kept top; nil until somebody needs it
+	works   bool                   // the goroutine that reads lives
+}
+
+// watched is one player and who watches.
+type watched struct {
+	player   store.PlayerID
+	watchers []watcher
+	place    int // in turns
+
+	frame  *frame // the last one told; nil while nothing is known
+	entry  *store.Entry
+	inTop  bool
+	active bool // there may be activity that was not told
+}
+
+// watcher is a reader who watches a player.
+type watcher struct {
+	reader *reader
+	own    bool            // with the player's token: private frames, too
+	told   *store.Activity // the last one told
+}
+
+func newPlayers(board store.BoardID, places Places, m *metrics, log *slog.Logger, running *sync.WaitGroup) *players {
+	return &players{
+		board: board, places: places, metrics: m, log: log, running: running,
+		wake: make(chan struct{}, 1), watched: map[store.PlayerID]*watched{}, due: map[*watched]bool{},
+	}
+}
+
+// add has a reader told where a player stands: at once, and whenever that changes.
+func (p *players) add(r *reader, player store.PlayerID, own bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	w := p.watched[player]
+	if w == nil {
+		w = &watched{player: player, place: len(p.turns)}
+		p.watched[player] = w
+		p.turns = append(p.turns, w)
+		p.look(w)
+	}
+	w.watchers = append(w.watchers, watcher{reader: r, own: own})
+	if own {
+		w.active = true
+	}
+	if w.frame != nil {
+		r.tellYou(w.frame)
+	}
+	if w.frame == nil || own {
+		p.hurry(w)
+	}
+	if !p.works {
+		p.works = true
+		p.running.Go(p.work)
+	}
+}
+
+// remove ends what add began.
+func (p *players) remove(r *reader, player store.PlayerID) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	w := p.watched[player]
+	if w == nil {
+		return
+	}
+	for i := range w.watchers {
+		if w.watchers[i].reader == r {
+			w.watchers = append(w.watchers[:i], w.watchers[i+1:]...)
+			break
+		}
+	}
+	if len(w.watchers) > 0 {
+		return
+	}
+	delete(p.watched, player)
+	delete(p.due, w)
+	last := len(p.turns) - 1
+	p.turns[w.place] = p.turns[last]
+	p.turns[w.place].place = w.place
+	p.turns[last] = nil
+	p.turns = p.turns[:last]
+	if len(p.watched) == 0 {
+		p.inTop, p.index = nil, nil
+		p.rouse()
+	}
+}
+
+// posted notes that a player's own doing may have moved them.
+func (p *players) posted(player store.PlayerID) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if w := p.watched[player]; w != nil {
+		p.hurry(w)
+	}
+}
+
+// show takes the newest top.
+func (p *players) show(kept *Kept) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	before := p.kept
+	if before == kept {
+		return
+	}
+	p.kept, p.index = kept, nil
+	if len(p.watched) == 0 {
+		return
+	}
+	if before != nil && !chained(&before.page, &kept.page) { // another season: all stand elsewhere, or nowhere
+		for _, w := range p.turns {
+			w.frame, w.entry = nil, nil
+			p.hurry(w)
+		}
+	}
+	was := p.inTop
+	p.inTop = nil
+	for _, w := range was {
+		w.inTop = false
+	}
+	for i := range kept.page.Entries {
+		if w := p.watched[kept.page.Entries[i].Player]; w != nil {
+			p.seen(w, &kept.page.Entries[i])
+		}
+	}
+	for _, w := range was {
+		if !w.inTop && p.watched[w.player] == w {
+			p.hurry(w)
+		}
+	}
+}
+
+// look finds a player in the kept top. The caller holds mu.
+func (p *players) look(w *watched) {
+	if p.kept == nil {
+		return
+	}
+	entries := p.kept.page.Entries
+	if p.index == nil {
+		p.index = make(map[store.PlayerID]int, len(entries))
+		for i := range entries {
+			p.index[entries[i].Player] = i
+		}
+	}
+	if i, ok := p.index[w.player]; ok {
+		p.seen(w, &entries[i])
+	}
+}
+
+// seen notes that a player stands in the kept top. The caller holds mu.
+func (p *players) seen(w *watched, entry *store.Entry) {
+	w.inTop = true
+	p.inTop = append(p.inTop, w)
+	if !w.active {
+		delete(p.due, w)
+	}
+	p.update(w, entry)
+}
+
+// hurry has a player read without waiting for their turn. The caller holds mu.
+func (p *players) hurry(w *watched) {
+	p.due[w] = true
+	p.rouse()
+}
+
+func (p *players) rouse() {
+	select {
+	case p.wake <- struct{}{}:
+	default:
+	}
+}
+
+// update tells who watches where a player stands, if that is news. A nil entry means nowhere. The caller holds mu.
+func (p *players) update(w *watched, entry *store.Entry) {
+	if w.frame != nil && (entry == nil) == (w.entry == nil) &&
+		(entry == nil || entry.Rank == w.entry.Rank && same(entry, w.entry)) {
+		return
+	}
+	if w.frame != nil && entry != nil && (w.entry == nil || !same(entry, w.entry)) {
+		for i := range w.watchers {
+			if w.watchers[i].own {
+				w.active = true
+				p.hurry(w)
+				break
+			}
+		}
+	}
+	total, decimals := p.kept.page.Total, p.kept.page.Season.Decimals
+	if entry != nil {
+		copied := *entry
+		entry = &copied
+		total = max(total, entry.Rank) // the kept total may be a second old
+	}
+	w.entry, w.frame = entry, newYou(entry, total, decimals)
+	for i := range w.watchers {
+		w.watchers[i].reader.tellYou(w.frame)
+	}
+}
+
+// work reads where players stand, while somebody is watched.
+func (p *players) work() {
+	defer p.contain()
+	turns := time.NewTicker(lookupEvery)
+	defer turns.Stop()
+	for {
+		inTurn := false
+		select {
+		case <-p.wake:
+		case <-turns.C:
+			inTurn = true
+		}
+		batch, active, end := p.batch(inTurn)
+		if end {
+			return
+		}
+		if err := errors.Join(p.read(batch), p.readActivity(active)); err != nil {
+			p.metrics.failures.Inc()
+			if !errors.Is(err, store.ErrUnavailable) && !errors.Is(err, store.ErrBoardNotFound) {
+				p.log.Error("live: read watched players", "board", p.board, "error", err)
+			}
+		}
+		if !inTurn {
+			<-time.After(frameGap) // who posts a hundred times a second is read ten times
+		}
+	}
+}
+
+// batch returns who is to be read now: those who are due, or those whose turn it is. It reports the end when nobody is
+// watched any more.
+func (p *players) batch(inTurn bool) (batch, active []store.PlayerID, end bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if len(p.watched) == 0 {
+		p.works = false
+		return nil, nil, true
+	}
+	take := func(w *watched) {
+		if !w.inTop {
+			batch = append(batch, w.player)
+		}
+		if w.active && len(active) < maxActive {
+			w.active = false
+			active = append(active, w.player)
+		}
+		if w.active {
+			p.hurry(w)
+		} else {
+			delete(p.due, w)
+		}
+	}
+	if inTurn {
+		for range p.turns {
+			if len(batch) == maxLookup {
+				break
+			}
+			p.turn = (p.turn + 1) % len(p.turns)
+			take(p.turns[p.turn])
+		}
+		return batch, active, false
+	}
+	for w := range p.due {
+		if len(batch) == maxLookup || len(active) == maxActive {
+			p.rouse()
+			break
+		}
+		take(w)
+	}
+	return batch, active, false
+}
+
+// read reads where players stand and tells who watches.
+func (p *players) read(batch []store.PlayerID) error {
+	if len(batch) == 0 {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), loadTime)
+	defer cancel()
+	p.metrics.lookups.Inc()
+	season, placed, unknown, err := p.places.Lookup(ctx, store.Look{Board: p.board}, batch)
+	if err != nil {
+		return fmt.Errorf("live: look up players: %w", err)
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if season.Number != p.kept.page.Season.Number {
+		return nil // the new season is about to be shown, and then all are due
+	}
+	for i := range placed {
+		p.found(placed[i].Player, &placed[i].Entry)
+	}
+	for _, player := range unknown {
+		p.found(player, nil)
+	}
+	return nil
+}
+
+// found notes where a player stood when they were read. The caller holds mu.
+func (p *players) found(player store.PlayerID, entry *store.Entry) {
+	if w := p.watched[player]; w != nil && !w.inTop { // the top knows better by now
+		p.update(w, entry)
+	}
+}
+
+// readActivity tells players what they did, those of them who watch with their token.
+func (p *players) readActivity(active []store.PlayerID) error {
+	ctx, cancel := context.WithTimeout(context.Background(), loadTime)
+	defer cancel()
+	var failed error
+	for _, player := range active {
+		items, err := p.places.Activity(ctx, p.board, player, maxActivity)
+		if err != nil {
+			failed = fmt.Errorf("live: read activity: %w", err)
+		}
+		p.tellActivity(player, items, err != nil)
+	}
+	return failed
+}
+
+// tellActivity tells each reader who has the player's token what they were not told before.
+func (p *players) tellActivity(player store.PlayerID, items []store.Activity, failed bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	w := p.watched[player]
+	if w == nil {
+		return
+	}
+	w.active = w.active || failed // then with the player's next turn
+	if len(items) == 0 {
+		return
+	}
+	for i := range w.watchers {
+		watcher := &w.watchers[i]
+		if !watcher.own {
+			continue
+		}
+		fresh := items
+		if last := watcher.told; last != nil {
+			fresh = items[:newer(items, last)]
+		}
+		watcher.told = &items[0]
+		if len(fresh) > 0 {
+			watcher.reader.tell(newActivity(fresh))
+		}
+	}
+}
+
+// newer returns how many of the items, newest first, came after the last one that was told.
+func newer(items []store.Activity, last *store.Activity) int {
+	for i := range items {
+		// Several may share a millisecond.
+		if items[i] == *last || items[i].At.Before(last.At) {
+			return i
+		}
+	}
+	return len(items)
+}
+
+// contain keeps a bug in here from ending the process. The next player to be watched starts the work again.
+func (p *players) contain() {
+	if c := recover(); c != nil {
+		p.metrics.panics.Inc()
+		p.log.Error("live: panic while reading watched players", "panic", c, "stack", string(debug.Stack()))
+		p.mu.Lock()
+		p.works = false
+		p.mu.Unlock()
+	}
+}
