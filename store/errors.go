@@ -23,6 +23,8 @@ var (
 	ErrNotReopenable = errors.New("the season cannot be reopened")
 	// ErrBanned means that the player is banned on this board.
 	ErrBanned = errors.New("the player is banned on this board")
+	// ErrKeyNotFound means that there is no such API key, or no more.
+	ErrKeyNotFound = errors.New("no such key")
 	// ErrHeldNotFound means that no such submission waits for an admin.
 	ErrHeldNotFound = errors.New("no such held submission")
 	// ErrNotBanned means that there is no ban to lift.

@@ -97,9 +97,7 @@ func (s *Store) RejectHeld(ctx context.Context, id store.BoardID, heldID int64) 
 		return err
 	}
 	removed, err := s.client.HDel(ctx, s.keys.of(&board).held(), strconv.FormatInt(heldID, 10)).Result()
-	if s.options.AfterWrite != nil {
-		s.options.AfterWrite()
-	}
+	s.afterWrite()
 	if err != nil {
 		return fail("held", err)
 	}

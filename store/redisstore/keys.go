@@ -25,6 +25,11 @@ type keys struct{ prefix string }
 
 func (k keys) boards() string { return k.prefix + ":boards" }
 
+func (k keys) apiKeys() string     { return k.prefix + ":{keys}:by-id" }
+func (k keys) apiKeysUsed() string { return k.prefix + ":{keys}:used" }
+func (k keys) auditLog() string    { return k.prefix + ":{audit}:log" }
+func (k keys) auditSeq() string    { return k.prefix + ":{audit}:seq" }
+
 // rate is the window of an API key or an address.
 func (k keys) rate(subject string) string { return k.prefix + ":{rate:" + escape(subject) + "}:calls" }
 

@@ -20,8 +20,8 @@ type script struct {
 
 // scripts are all scripts of a store, each behind the prelude.
 type scripts struct {
-	activity, ban, board, close, create, delete, lease, lookup, prune, rank, ranges, register, remove, reopen, search, submit, unban, unindex,
-	update, view script
+	activity, audit, ban, board, close, create, delete, lease, lookup, prune, rank, ranges, register, remove, reopen,
+	revokeKey, search, submit, unban, unindex, update, useKey, view script
 
 	jobs   jobScripts
 	inbox  inboxScripts
@@ -38,10 +38,12 @@ func newScripts() scripts {
 		return s
 	}
 	return scripts{
-		activity: reads("activity"), ban: writes("ban"), board: reads("board"), close: writes("close"),
-		create: writes("create"), delete: writes("delete"), lease: writes("lease"), lookup: reads("lookup"), prune: writes("prune"), rank: reads("rank"),
-		ranges: reads("range"), register: writes("register"), remove: writes("remove"), reopen: writes("reopen"), search: reads("search"),
-		submit: writes("submit"), unban: writes("unban"), unindex: writes("unindex"), update: writes("update"),
+		activity: reads("activity"), audit: writes("audit"), ban: writes("ban"), board: reads("board"),
+		close: writes("close"), create: writes("create"), delete: writes("delete"), lease: writes("lease"),
+		lookup: reads("lookup"), prune: writes("prune"), rank: reads("rank"), ranges: reads("range"),
+		register: writes("register"), remove: writes("remove"), reopen: writes("reopen"),
+		revokeKey: writes("key_revoke"), search: reads("search"), submit: writes("submit"), unban: writes("unban"),
+		unindex: writes("unindex"), update: writes("update"), useKey: writes("key_used"),
 		view: reads("view"), jobs: newJobScripts(), inbox: newInboxScripts(), outbox: newOutboxScripts(),
 	}
 }
@@ -63,8 +65,8 @@ func source(name string) string {
 // nobody knows what a call whose reply is lost has done.
 func (s *Store) call(ctx context.Context, sc script, keys []string, args ...any) (any, error) {
 	reply, err := sc.run.Run(ctx, s.client, keys, args...).Result()
-	if !sc.reads && s.options.AfterWrite != nil {
-		s.options.AfterWrite()
+	if !sc.reads {
+		s.afterWrite()
 	}
 	if err != nil {
 		return nil, fail(sc.name, err)

@@ -103,6 +103,13 @@ func millis(t time.Time) string {
 
 func fromMillis(ms int64) time.Time { return time.UnixMilli(ms).UTC() }
 
+// afterWrite tells that a plain command may have changed something; scripts do it in call.
+func (s *Store) afterWrite() {
+	if s.options.AfterWrite != nil {
+		s.options.AfterWrite()
+	}
+}
+
 func (s *Store) wrote(id store.BoardID, version, total int64) {
 	if s.options.Wrote != nil {
 		s.options.Wrote(id, version, total)
