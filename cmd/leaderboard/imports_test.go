@@ -17,6 +17,7 @@ import (
 const (
 	fiber      = "github.com/gofiber/fiber/v2"
 	sockets    = "github.com/gofiber/contrib/websocket"
+	rawSockets = "github.com/fasthttp/websocket"
 	fasthttp   = "github.com/valyala/fasthttp"
 	redis      = "github.com/redis/go-redis/v9"
 	miniredis  = "github.com/alicebob/miniredis/v2"
@@ -46,11 +47,11 @@ var imports = map[string][]string{
 	"static":           {},
 	"store/redisconn":  {redis},
 	"store/redisstore": {"store", "store/redisconn", redis},
-	"store/embedded":   {"store", redis, miniredis, flock},
-	"store/storetest":  {"store", "store/redisconn", redis, miniredis}, // starts the Redis of the tests
+	"store/embedded":   {"store", "store/redisconn", redis, miniredis, flock},
+	"store/storetest":  {"store", "store/redisconn", "store/embedded", redis, miniredis}, // starts the Redis of the tests
 	"templates":        {"store", "static", templ},
 	"handlers/...":     {"store", "templates", fiber, templ},
-	"web/live":         {"store", fiber, sockets, prometheus},
+	"web/live":         {"store", fiber, fasthttp, sockets, rawSockets, prometheus},
 	"web/worker":       {"store", prometheus},
 	"web": {
 		"store", "handlers/api", "handlers/pages", "web/live", "web/worker", "templates", "static",
@@ -64,8 +65,10 @@ var imports = map[string][]string{
 
 // onlyIn names files that alone may use a library within their package.
 var onlyIn = map[string]string{
-	"web/live " + fiber:   "socket.go",
-	"web/live " + sockets: "socket.go",
+	"web/live " + fiber:      "socket.go",
+	"web/live " + fasthttp:   "socket.go",
+	"web/live " + sockets:    "socket.go",
+	"web/live " + rawSockets: "socket.go",
 }
 
 func TestPackagesImportOnlyWhatTheyMay(t *testing.T) {
