@@ -1,6 +1,7 @@
 package live
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -226,6 +227,19 @@ func (w *fakeWire) set(f func()) {
 	f()
 }
 
+// seen is what has become of a socket.
+type seen struct {
+	pings, code int
+	reason      string
+	reading     time.Time
+}
+
+func (w *fakeWire) seen() seen {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return seen{w.pings, w.code, w.reason, w.reading}
+}
+
 // taken returns the frames written so far, and when.
 func (w *fakeWire) taken() ([]string, []time.Time) {
 	w.mu.Lock()
@@ -292,5 +306,18 @@ func newTestHub(t *testing.T, l *ledger, options Options) *Hub {
 	if err != nil {
 		t.Fatal(err)
 	}
+	t.Cleanup(func() {
+		h.mu.RLock()
+		closing := h.closing
+		h.mu.RUnlock()
+		if closing {
+			return
+		}
+		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+		defer cancel()
+		if err := h.Close(ctx); err != nil {
+			t.Error(err)
+		}
+	})
 	return h
 }

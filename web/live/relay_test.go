@@ -238,8 +238,8 @@ func TestReadersOfABoardThatIsGoneAreSentAway(t *testing.T) {
 		l.set(func() { delete(l.boards, "demo") })
 		h.tops.Changed(change)
 		synctest.Wait()
-		if w.code != policyViolation || other.code != 0 {
-			t.Errorf("got close codes %d and %d, want %d and none", w.code, other.code, policyViolation)
+		if w.seen().code != policyViolation || other.seen().code != 0 {
+			t.Errorf("got close codes %d and %d, want %d and none", w.seen().code, other.seen().code, policyViolation)
 		}
 		l.put("demo", 70) // made anew while the old readers are still on their way out
 		again := watchBoard(t, h, "demo", 3)
@@ -283,6 +283,7 @@ func TestABoardThatNobodyWatchesCostsNothing(t *testing.T) {
 		w := watchBoard(t, h, "demo", 3)
 		time.Sleep(10 * time.Second)
 		h.leave(w.reader)
+		synctest.Wait()
 		loads := l.count()
 		for range 100 {
 			raise(l, h.tops, "demo", 1)
