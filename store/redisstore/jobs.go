@@ -135,14 +135,11 @@ func appendReceipts(args []any, receipts []store.Receipt) []any {
 	return args
 }
 
-// lostOf returns the receipts whose ids a script found to be out of date.
-func lostOf(receipts []store.Receipt, ids []any) []store.Receipt {
+// lostOf returns the receipts that a script found to be out of date, by their numbers from 1.
+func lostOf(receipts []store.Receipt, numbers []any) []store.Receipt {
 	var lost []store.Receipt
-	for _, id := range ids {
-		i := slices.IndexFunc(receipts, func(r store.Receipt) bool { return r.ID == text(id) })
-		if i >= 0 {
-			lost = append(lost, receipts[i])
-		}
+	for _, n := range numbers {
+		lost = append(lost, receipts[number(n)-1])
 	}
 	return lost
 }

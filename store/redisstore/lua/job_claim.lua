@@ -9,8 +9,8 @@
 -- ARGV[5]  a word that no other call has       ARGV[9]  ms that a dead job is kept
 -- ARGV[6]  most deliveries of a job            ARGV[10…]  pairs of id and token: finished deliveries
 --
--- Returns {'ok' or 'paused', time, ms to sleep or -1 when nothing waits, 1 when anything changed, {id, …} of the
--- finished whose token is old, then for each job: id, token, number of the delivery, data}.
+-- Returns {'ok' or 'paused', time, ms to sleep or -1 when nothing waits, 1 when anything changed, numbers of the
+-- pairs whose token is old, then for each job: id, token, number of the delivery, data}.
 local most, lease, word = tonumber(ARGV[3]), tonumber(ARGV[4]), ARGV[5]
 local mostDeliveries, largest = tonumber(ARGV[6]), tonumber(ARGV[7])
 local mostDead, deadAge = tonumber(ARGV[8]), tonumber(ARGV[9])

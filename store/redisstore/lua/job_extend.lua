@@ -3,7 +3,7 @@
 -- ARGV[3]  ms of a lease
 -- ARGV[4…] pairs of id and token
 --
--- Returns {'ok', id, …} with the ids whose token is not the newest: they are left alone.
+-- Returns {'ok', number, …} with the numbers of the pairs whose token is not the newest: they are left alone.
 local lease = tonumber(ARGV[3])
 local ids, stale, leases = {}, {}, {}
 for i = 4, #ARGV, 2 do ids[#ids + 1] = ARGV[i] end
@@ -13,7 +13,7 @@ for i, id in ipairs(ids) do
     leases[#leases + 1] = whole(now + lease)
     leases[#leases + 1] = placeOf(newest[i]) .. id
   else
-    stale[#stale + 1] = id
+    stale[#stale + 1] = i
   end
 end
 call('ZADD', running, leases)

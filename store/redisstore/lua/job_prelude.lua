@@ -30,7 +30,7 @@ local function ours(member)
   return #member > 17 and not string.find(placeOf(member), '%D')
 end
 
-local function span(place) return tonumber(string.sub(place, 17)) * 1e13 end
+local function span(place) return tonumber(string.sub(place, 17, 17)) * 1e13 end
 
 local function count(what, n)
   if n > 0 then redis.call('HINCRBY', meta, what, n) end
@@ -70,8 +70,8 @@ local function forget(ids)
   for _, hash in ipairs({data, tokens, deliveries, reasons}) do call('HDEL', hash, ids) end
 end
 
--- Takes finished jobs out. The pairs of id and token begin at an argument. Returns the ids whose token is not the
--- newest: they are left alone.
+-- Takes finished jobs out. The pairs of id and token begin at an argument. Returns the numbers of the pairs whose
+-- token is not the newest: they are left alone.
 local function finish(from)
   local ids, stale, members, done = {}, {}, {}, {}
   for i = from, #ARGV, 2 do ids[#ids + 1] = ARGV[i] end
@@ -82,7 +82,7 @@ local function finish(from)
       members[#members + 1] = placeOf(token) .. id
       done[#done + 1] = id
     else
-      stale[#stale + 1] = id
+      stale[#stale + 1] = i
     end
   end
   call('ZREM', running, members)

@@ -3,7 +3,7 @@
 -- ARGV[3]  ms to wait, or '' to be ready as before
 -- ARGV[4…] pairs of id and token
 --
--- Returns {'ok', id, …} with the ids whose token is not the newest: they are left alone.
+-- Returns {'ok', number, …} with the numbers of the pairs whose token is not the newest: they are left alone.
 local pause = ARGV[3]
 local ids, stale, toReady, toScheduled, done, members = {}, {}, {}, {}, {}, {}
 for i = 4, #ARGV, 2 do ids[#ids + 1] = ARGV[i] end
@@ -19,7 +19,7 @@ for i, id in ipairs(ids) do
     to[#to + 1] = whole(pause == '' and span(place) + due or now + tonumber(pause))
     to[#to + 1] = place .. id
   else
-    stale[#stale + 1] = id
+    stale[#stale + 1] = i
   end
 end
 wait(toReady, toScheduled)
