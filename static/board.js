@@ -87,12 +87,20 @@ function onState(change) {
   pill();
 }
 
+/** Says numbers and times in the reader's way. @param {HTMLElement} root */
+function prepare(root) {
+  localise(root);
+  for (const time of /** @type {NodeListOf<HTMLTimeElement>} */ (root.querySelectorAll("time[datetime]"))) {
+    if (time.dateTime) time.title = exactly(time.dateTime);
+  }
+}
+
 /** Fetches this page anew and takes over the parts that have these ids. */
 async function renew(/** @type {string[]} */ ...ids) {
   const reply = await fetch(location.href, { headers: { Accept: "text/html" } }).catch(() => null);
   if (!reply?.ok) return;
   const page = new DOMParser().parseFromString(await reply.text(), "text/html");
-  localise(page.body);
+  prepare(page.body);
   for (const id of ids) {
     const part = page.getElementById(id);
     if (part) get(id)?.replaceWith(document.adoptNode(part));
@@ -113,7 +121,7 @@ function showMe(entry, total) {
   say("bar-rank", ordinal(entry.rank));
   say("bar-next", toNext(entry.rank, total, entry.to_next));
   for (const id of ["my-points", "bar-points"]) {
-    if (me && me.points !== entry.points && !document.hidden) countUp(get(id), me.points, entry.points);
+    if (me && me.points !== entry.points) countUp(get(id), me.points, entry.points);
     else say(id, number(entry.points));
   }
   if (me && me.rank !== entry.rank) {
@@ -266,10 +274,7 @@ function startPlayer(root) {
   });
 }
 
-localise(document.body);
-for (const time of /** @type {NodeListOf<HTMLTimeElement>} */ (document.querySelectorAll("time[datetime]"))) {
-  if (time.dateTime) time.title = exactly(time.dateTime);
-}
+prepare(document.body);
 setInterval(tick, 1000);
 setInterval(refreshTimes, 15_000);
 const boardRoot = get("board");

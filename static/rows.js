@@ -154,7 +154,7 @@ export class Rows {
     if (!old) return;
     if (old.points !== entry.points) {
       line.row.animate([{ opacity: 0.3 }, { opacity: 0 }], { duration: 1200, easing: "ease-out", pseudoElement: "::before" });
-      if (!calm.matches) countUp(line.row.querySelector(".points"), old.points, entry.points);
+      countUp(line.row.querySelector(".points"), old.points, entry.points);
     }
     if (old.rank !== entry.rank && chip) this.#chip(line, old.rank);
   }
@@ -215,6 +215,10 @@ export function countUp(element, from, to) {
   const decimals = to.split(".")[1]?.length ?? 0;
   const begin = performance.now();
   const said = number(to);
+  if (calm.matches || document.hidden) {
+    element.textContent = said;
+    return;
+  }
   const step = (/** @type {number} */ now) => {
     if (element.textContent !== last) return; // somebody else has written since
     const part = Math.min(Math.max((now - begin) / glide.duration, 0), 1);

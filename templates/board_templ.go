@@ -154,7 +154,7 @@ func BoardPage(b Board) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				var templ_7745c5c3_Var9 = []any{"rows", templ.KV("podium", b.Pager.Back == "")}
+				var templ_7745c5c3_Var9 = []any{"rows", templ.KV("podium", b.Pager.Back == ""), templ.KV("long", b.Long)}
 				templ_7745c5c3_Err = templ.RenderCSSItems(ctx, templ_7745c5c3_ElementWriter, templ_7745c5c3_Var9...)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
@@ -216,7 +216,7 @@ func BoardPage(b Board) templ.Component {
 					return templ_7745c5c3_Err
 				}
 			}
-			if b.Live.Limit != "" {
+			if len(b.Latest) > 0 || b.Live.Limit != "" {
 				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 16, "<section class=\"card\" aria-labelledby=\"latest-title\"><h2 id=\"latest-title\">Latest</h2><ol class=\"events\" id=\"latest\" role=\"list\">")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
@@ -332,7 +332,7 @@ func BoardPage(b Board) templ.Component {
 			}
 			return nil
 		})
-		templ_7745c5c3_Err = layout(b.Page, boardHead(b.Head, b.Live), "board.js").Render(templ.WithChildren(ctx, templ_7745c5c3_Var2), templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = layout(b.Page, boardHead(b.Head), "board.js").Render(templ.WithChildren(ctx, templ_7745c5c3_Var2), templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -340,7 +340,7 @@ func BoardPage(b Board) templ.Component {
 	})
 }
 
-func boardHead(h BoardHead, live Live) templ.Component {
+func boardHead(h BoardHead) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -428,7 +428,7 @@ func boardHead(h BoardHead, live Live) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-		} else if live.Limit != "" {
+		} else {
 			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 40, "<div class=\"pill-room\"><p class=\"pill\" id=\"pill\" data-state=\"still\"><span class=\"lamp\"></span><span id=\"pill-state\">As of</span> <span id=\"pill-age\">")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err

@@ -80,6 +80,7 @@ type Board struct {
 	Head   BoardHead
 	Live   Live
 	Rows   []Row
+	Long   bool   // some points take more room than a phone has beside a name
 	Range  string // "Top 50", "Places 51 to 100"
 	Beyond string // the place asked for when the board ends before it, else empty
 	Pager  Pager

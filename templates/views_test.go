@@ -81,7 +81,7 @@ func boardBeyond() templates.Board {
 func season() templates.Board {
 	b := board()
 	winner := rows()[1]
-	b.Live, b.Place = templates.Live{}, nil
+	b.Live, b.Place, b.Latest = templates.Live{}, nil, nil
 	b.Head.Closed, b.Head.Winner = "Final", &winner
 	b.Head.Clock = templates.Clock{Label: "Ended", Value: "3 May 2026"}
 	b.Head.Older, b.Head.Newer, b.Head.Running = "/b/arcade/seasons/1", "/b/arcade/seasons/3", "/b/arcade"

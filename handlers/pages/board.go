@@ -16,6 +16,7 @@ const (
 	pageRows    = 50            // places on one page
 	aroundRows  = 2             // rows above and below one's own in the card
 	latestRows  = 5             // events in the side
+	longPoints  = 12            // characters
 	furthestRow = 1_000_000_000 // beyond what any board holds
 )
 
@@ -80,6 +81,9 @@ func (p *Pages) board(c *fiber.Ctx, ask asked) error {
 	w := &writer{board: ask.look.Board, season: view.Season, now: state.Now, mine: ask.player}
 	page := w.boardPage(&state, &view, ask, limit)
 	page.Theme = theme(c)
+	if p.live && ask.offset == 0 && !view.Season.Closed {
+		page.Live = templates.Live{Limit: strconv.FormatInt(limit, 10), Player: string(ask.player)}
+	}
 	if page.Search, err = p.search(c, ask, w); err != nil {
 		return err
 	}
@@ -125,15 +129,16 @@ func (w *writer) boardPage(state *store.BoardState, view *store.View, ask asked,
 		Past:   w.pastSeasons(state),
 		Latest: w.latest(view.Entries),
 	}
+	if view.Season.Closed {
+		page.Latest = nil
+	}
+	page.Long = slices.ContainsFunc(page.Rows, func(r templates.Row) bool { return len(r.Exact) > longPoints })
 	if ask.offset > 0 {
 		page.Range = "Places " + count(ask.offset+1) + " to " + count(ask.offset+max(int64(len(view.Entries)), 1))
 		page.Latest = nil
 		if len(view.Entries) == 0 {
 			page.Range, page.Beyond = "Place "+count(ask.offset+1), count(ask.offset+1)
 		}
-	}
-	if ask.offset == 0 && !view.Season.Closed {
-		page.Live = templates.Live{Limit: strconv.FormatInt(limit, 10), Player: string(ask.player)}
 	}
 	return page
 }

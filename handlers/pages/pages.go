@@ -31,15 +31,17 @@ type Store interface {
 // Deps is what the pages need.
 type Deps struct {
 	Store Store
+	Live  bool // GET /ws/boards/{board} is served: pages of running seasons connect to it
 }
 
 // Pages holds the handlers.
 type Pages struct {
 	store Store
+	live  bool
 }
 
 // New returns the handlers.
-func New(deps Deps) *Pages { return &Pages{store: deps.Store} }
+func New(deps Deps) *Pages { return &Pages{store: deps.Store, live: deps.Live} }
 
 // show renders a page. It is rendered whole before a byte is sent: a page never ends in the middle.
 func show(c *fiber.Ctx, page templ.Component) error {

@@ -23,7 +23,7 @@ var (
 
 // serve returns an app with the routes of the pages. An error shows its own text, so that tests can look for it.
 func serve(f *fake) *fiber.App {
-	p := pages.New(pages.Deps{Store: f})
+	p := pages.New(pages.Deps{Store: f, Live: true})
 	app := fiber.New(fiber.Config{CaseSensitive: true, ErrorHandler: func(c *fiber.Ctx, err error) error {
 		return c.Status(http.StatusTeapot).SendString(err.Error())
 	}})
@@ -315,6 +315,17 @@ func TestStoreThatIsAwayIsAnError(t *testing.T) {
 			t.Errorf("%s: got %d %.80q", address, got.status, got.body)
 		}
 	}
+}
+
+func TestPagesStandStillWhereNothingIsPushed(t *testing.T) {
+	t.Parallel()
+	p := pages.New(pages.Deps{Store: arcade()})
+	app := fiber.New()
+	app.Get("/b/:board", p.Board)
+	app.Get("/b/:board/p/:player", p.Player)
+	get(t, app, "/b/arcade").has(t, `data-limit=""`, "As of", "Latest")
+	get(t, app, "/b/arcade/p/p1").hasNot(t, "data-live")
+	get(t, serve(arcade()), "/b/arcade/p/p1").has(t, "data-live")
 }
 
 func TestThemeIsRemembered(t *testing.T) {

@@ -38,6 +38,7 @@ func (p *Pages) Player(c *fiber.Ctx) error {
 	w := &writer{board: look.Board, season: view.Season, now: state.Now, mine: player}
 	page := w.playerPage(&state, &view, ofSeason(activity, &view.Season))
 	page.Theme = theme(c)
+	page.Live = p.live && !view.Season.Closed
 	return show(c, templates.PlayerPage(page))
 }
 
@@ -81,7 +82,6 @@ func (w *writer) playerPage(state *store.BoardState, view *store.View, activity 
 		Around:  place.Around,
 		Follow:  templ.SafeURL(pickAddress(w.board, w.mine, w.linkSeason())),
 	}
-	page.Live = !w.season.Closed
 	for _, a := range activity[:min(activityRows, len(activity))] {
 		page.Activity = append(page.Activity, w.event(a))
 	}

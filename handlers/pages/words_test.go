@@ -78,8 +78,11 @@ func TestDistanceToTheNextPlaceIsToldInWords(t *testing.T) {
 		missing     store.Points
 		want        string
 	}{
-		{1, 1, 0, "First, and alone so far"}, {1, 9, 0, "In the lead"}, {2, 9, 0, "Level with 1st, who got there first"},
-		{12, 90, 35, "35 points behind 11th"}, {3, 9, 1, "1 point behind 2nd"},
+		{1, 1, 0, "First, and alone so far"},
+		{1, 9, 0, "In the lead"},
+		{2, 9, 0, "Level with 1st, who got there first"},
+		{12, 90, 35, "35 points behind 11th"},
+		{3, 9, 1, "1 point behind 2nd"},
 	} {
 		standing := store.Standing{Entry: store.Entry{Rank: c.rank}, Total: c.total, ToNext: c.missing}
 		if got := toNext(&standing); got != c.want {
@@ -91,8 +94,18 @@ func TestDistanceToTheNextPlaceIsToldInWords(t *testing.T) {
 func TestMarksShowInitials(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ player, name, want string }{
-		{"p1", "ada lovelace", "AL"}, {"p1", "Ada", "A"}, {"p1", "Ana de la Cruz", "AC"}, {"p1", "élan", "É"}, {"zed", "", "Z"},
-		{"p1", "🩸", "P"}, {"*", "🩸", "•"}, {"p1", "<img src=x>", "IS"}, {"p1", "שלום עולם", "שע"}, {"p1", "玩家", "玩"}, {"p1", "𝙍𝙖𝙣𝙠", "𝙍"}, {"p1", "(7 up)", "7U"},
+		{"p1", "ada lovelace", "AL"},
+		{"p1", "Ada", "A"},
+		{"p1", "Ana de la Cruz", "AC"},
+		{"p1", "élan", "É"},
+		{"zed", "", "Z"},
+		{"p1", "🩸", "P"},
+		{"*", "🩸", "•"},
+		{"p1", "<img src=x>", "IS"},
+		{"p1", "שלום עולם", "שע"},
+		{"p1", "玩家", "玩"},
+		{"p1", "𝙍𝙖𝙣𝙠", "𝙍"},
+		{"p1", "(7 up)", "7U"},
 	} {
 		if got := markOf(store.PlayerID(c.player), store.Name(c.name)).Initials; got != c.want {
 			t.Errorf("%s, %q: got %q, want %q", c.player, c.name, got, c.want)
