@@ -201,6 +201,12 @@ func (s *Store) create(ctx context.Context, id store.BoardID, change func(*store
 	if err != nil {
 		return false, err
 	}
+	if incarnation > 0 {
+		// Somebody made it since the caller looked, unless a caller that was removing it died.
+		if _, err := s.read(ctx, id, incarnation); !errors.Is(err, store.ErrBoardNotFound) {
+			return false, err
+		}
+	}
 	incarnation = max(incarnation, -incarnation) + 1
 	state, err := s.read(ctx, id, incarnation)
 	if err != nil && !errors.Is(err, store.ErrBoardNotFound) {
@@ -224,8 +230,8 @@ func (s *Store) create(ctx context.Context, id store.BoardID, change func(*store
 		}
 		exists = number(reply) == 0
 	}
-	_, err = s.call(ctx, s.scripts.register, []string{s.keys.boards()}, string(id), incarnation)
-	return !exists, err
+	registered, err := s.call(ctx, s.scripts.register, []string{s.keys.boards()}, string(id), incarnation)
+	return !exists && number(registered) == 1, err
 }
 
 // apply changes settings and checks them.

@@ -20,6 +20,12 @@ func TestStoreOnTheEmbeddedRedisKeepsTheContract(t *testing.T) {
 	storetest.Suite{Open: open(storetest.Embedded), Many: 300}.Run(t)
 }
 
+func TestStoreOnAClusterKeepsTheContract(t *testing.T) {
+	t.Parallel()
+	cluster := storetest.Cluster(t)
+	storetest.Suite{Open: open(cluster.Client), Many: 300}.Run(t)
+}
+
 // open returns two stores on one client and prefix, as two servers would have them.
 func open(connect func(testing.TB) redis.UniversalClient) func(testing.TB) (one, other store.Store, clock *storetest.Clock) {
 	return func(tb testing.TB) (one, other store.Store, clock *storetest.Clock) {

@@ -42,6 +42,7 @@ func (c *scene) span() string {
 func (s *Store) reading(
 	ctx context.Context, look store.Look, sc script, args func(*scene) (keys []string, args []any, err error),
 ) (scene, []any, error) {
+	fresh := false
 	for range attempts {
 		board, err := s.Board(ctx, look.Board)
 		if err != nil {
@@ -60,6 +61,14 @@ func (s *Store) reading(
 		}
 		c := scene{board: board, season: season, keys: s.keys.of(&board), look: look}
 		keys, more, err := args(&c)
+		if err != nil && !fresh {
+			// Points that the board as it was does not have may be right by now.
+			if _, err := s.BoardState(ctx, look.Board); err != nil {
+				return scene{}, nil, err
+			}
+			fresh = true
+			continue
+		}
 		if err != nil {
 			return scene{}, nil, err
 		}

@@ -92,15 +92,19 @@ func (s *Store) apply(ctx context.Context, id store.BoardID, group []*pending, o
 	if err != nil {
 		return false, err
 	}
-	if namesAnotherSeason(group, &board) { // this process may be the last to hear of a new one
-		if board, err = s.freshBoard(ctx, id); err != nil {
-			return false, err
-		}
-	}
+	fresh := false
 	for range attempts {
 		call := newSubmitCall(s, &board, once)
 		for _, p := range group {
 			call.add(p)
+		}
+		if len(call.asked) < len(group) && !fresh {
+			// What is wrong on the board as it was may be right by now: this process may be the last to hear of a change.
+			if board, err = s.freshBoard(ctx, id); err != nil {
+				return false, err
+			}
+			fresh = true
+			continue
 		}
 		if len(call.asked) == 0 {
 			return false, nil
@@ -124,15 +128,6 @@ func (s *Store) apply(ctx context.Context, id store.BoardID, group []*pending, o
 func (s *Store) freshBoard(ctx context.Context, id store.BoardID) (store.Board, error) {
 	state, err := s.BoardState(ctx, id)
 	return state.Board, err
-}
-
-func namesAnotherSeason(group []*pending, board *store.Board) bool {
-	for _, p := range group {
-		if p.submission.Season != 0 && p.submission.Season != board.Season.Number {
-			return true
-		}
-	}
-	return false
 }
 
 // settle reads the reply of submit.lua: {version, total, again, renames, shared, results}.

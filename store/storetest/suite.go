@@ -33,7 +33,9 @@ func (s Suite) Run(t *testing.T) {
 		{"once", onceRules()},
 		{"reads", readRules()},
 		{"moderation", moderationRules()},
+		{"held", heldRules()},
 		{"seasons", seasonRules()},
+		{"closing", closingRules()},
 		{"at once", crowdRules()},
 	} {
 		t.Run(chapter.name, func(t *testing.T) {

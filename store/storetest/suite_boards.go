@@ -66,6 +66,15 @@ func changeIsSeenByAll(f *fixture) {
 	if err != nil || result.Points != 150 || result.Decimals != 2 {
 		f.Errorf("the other process: got %+v, %v, want 150 units", result, err)
 	}
+	f.put("reads", asIs)
+	if _, err := f.other.BoardState(f.ctx, "reads"); err != nil {
+		f.Fatalf("state: %v", err)
+	}
+	f.put("reads", with(func(s *store.Settings) { s.Decimals = 1 }))
+	rank, err := f.other.RankOf(f.ctx, store.Look{Board: "reads"}, number("2.5"))
+	if err != nil || rank.Points != 25 {
+		f.Errorf("rank in the other process: got %+v, %v, want 25 units", rank, err)
+	}
 }
 
 func changeLeavesTheRest(f *fixture) {
@@ -284,6 +293,12 @@ func noBoardIsAnError(f *fixture) {
 		"remove":   func() error { return f.one.RemovePlayer(f.ctx, "none", "p") },
 		"ban":      func() error { _, err := f.one.Ban(f.ctx, "none", "p", ""); return err },
 		"unban":    func() error { _, err := f.one.Unban(f.ctx, "none", "p"); return err },
+		"seasons":  func() error { _, err := f.one.ClosedSeasons(f.ctx, "none"); return err },
+		"close":    func() error { _, _, err := f.one.CloseSeason(f.ctx, "none", 1, ""); return err },
+		"reopen":   func() error { _, err := f.one.ReopenSeason(f.ctx, "none", 1); return err },
+		"held":     func() error { _, err := f.one.Held(f.ctx, "none"); return err },
+		"accept":   func() error { _, err := f.one.AcceptHeld(f.ctx, "none", 1); return err },
+		"reject":   func() error { return f.one.RejectHeld(f.ctx, "none", 1) },
 	} {
 		f.fails(name, call(), store.ErrBoardNotFound)
 	}

@@ -74,7 +74,7 @@ func (h *history) acts() map[string]func(*rapid.T) {
 		"ban":     h.banOne,
 		"unban":   h.unbanOne,
 		"remove":  h.removeOne,
-		"":        func(*rapid.T) { h.checkOrder() },
+		"look":    func(*rapid.T) { h.checkOrder() },
 	}
 }
 
@@ -187,19 +187,19 @@ func (h *history) checkOrder() {
 	}
 }
 
-// checkReads compares every read of the board with the model, with ordinal and with shared ranks.
+// checkReads compares every read of the board with the model, with ordinal or with shared ranks.
 func (h *history) checkReads() {
-	for _, sharedTies := range []bool{false, true} {
-		l := store.Look{Board: h.id, SharedTies: sharedTies}
-		all := h.model.Entries(h.clock.Now(), sharedTies)
-		h.checkPages(l, all)
-		for _, player := range append(h.players[:min(6, len(h.players))], "nobody") {
-			h.checkPlayer(l, all, player)
-		}
-		h.checkPoints(l, all)
-		h.checkGroups(l, all)
+	h.checkOrder()
+	l := store.Look{Board: h.id, SharedTies: rapid.Bool().Draw(h.t, "shared ties")}
+	all := h.model.Entries(h.clock.Now(), l.SharedTies)
+	h.checkPages(l, all)
+	some := rapid.SliceOfNDistinct(rapid.SampledFrom(h.players), 1, min(4, len(h.players)), rapid.ID).Draw(h.t, "some")
+	for _, player := range append(some, "nobody") {
+		h.checkPlayer(l, all, player)
 	}
-	for _, player := range h.players {
+	h.checkPoints(l, all)
+	h.checkGroups(l, all)
+	for _, player := range some {
 		got, err := h.other.Activity(h.ctx, h.id, player, 3)
 		want, wantErr := h.model.Activity(player)
 		h.fails("activity of "+string(player), err, wantErr)
@@ -209,7 +209,7 @@ func (h *history) checkReads() {
 
 func (h *history) checkPages(l store.Look, all []store.Entry) {
 	var walked []store.Entry
-	limit := rapid.Int64Range(1, 7).Draw(h.t, "limit")
+	limit := rapid.Int64Range(3, 10).Draw(h.t, "limit")
 	for page, err := h.other.Top(h.ctx, l, 0, limit); ; page, err = h.one.After(h.ctx, l, behind(page), limit) {
 		if err != nil {
 			h.Fatalf("walk: %v", err)
@@ -244,7 +244,8 @@ func (h *history) checkPlayer(l store.Look, all []store.Entry, player store.Play
 
 func (h *history) checkPoints(l store.Look, all []store.Entry) {
 	decimal := func(points store.Points) store.Decimal { return number(points.Text(h.model.Season.Decimals)) }
-	for points := store.Points(-3); points <= 3; points++ {
+	for range 3 {
+		points := store.Points(rapid.Int64Range(-3, 3).Draw(h.t, "points"))
 		got, err := h.one.RankOf(h.ctx, l, decimal(points))
 		if want := h.model.RankOf(points, l.SharedTies); err != nil || got.Rank != want || got.Points != points {
 			h.Errorf("rank of %d: got %+v, %v, want %d", points, got, err, want)

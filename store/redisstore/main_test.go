@@ -1,0 +1,21 @@
+package redisstore_test
+
+import (
+	"flag"
+	"os"
+	"testing"
+)
+
+// TestMain lets random histories be fewer than rapid's hundred, unless -rapid.checks says how many: each one is a
+// conversation with Redis, and the next run plays others.
+func TestMain(m *testing.M) {
+	flag.Parse()
+	given := false
+	flag.Visit(func(f *flag.Flag) { given = given || f.Name == "rapid.checks" })
+	if !given {
+		if err := flag.Set("rapid.checks", "30"); err != nil {
+			panic(err)
+		}
+	}
+	os.Exit(m.Run())
+}
