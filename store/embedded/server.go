@@ -74,13 +74,13 @@ func start() (*Server, error) {
 	if err := s.srv.Register(gatherCommand, s.onGather); err != nil {
 		return nil, err
 	}
-	s.client = redis.NewUniversalClient(redisconn.InProcess(s.dial))
+	s.client = redis.NewUniversalClient(redisconn.InProcess(s.Dial))
 	s.close = sync.OnceValue(s.shut)
 	return s, conn.Close()
 }
 
-// dial connects to the server.
-func (s *Server) dial() (net.Conn, error) {
+// Dial connects to the server, for a client that is not [Server.Client].
+func (s *Server) Dial() (net.Conn, error) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	if s.closed {

@@ -3,6 +3,7 @@ package storetest
 import (
 	"context"
 	"crypto/rand"
+	"log/slog"
 	"os"
 	"os/exec"
 	"slices"
@@ -10,14 +11,14 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/alicebob/miniredis/v2"
 	"github.com/redis/go-redis/v9"
 
+	"leaderboard/store/embedded"
 	"leaderboard/store/redisconn"
 )
 
 // Redis returns a client of the Redis that all tests of the process share: the one that LEADERBOARD_TEST_REDIS_URL
-// names, else a redis-server started for this process, else a miniredis. What a test writes begins with a [Prefix] of
+// names, else a redis-server started for this process, else an embedded one. What a test writes begins with a [Prefix] of
 // its own, and nobody flushes.
 func Redis(tb testing.TB) redis.UniversalClient {
 	tb.Helper()
@@ -34,11 +35,17 @@ func Redis(tb testing.TB) redis.UniversalClient {
 	if required("redis") {
 		Require(tb, "redis")
 	}
-	return dial(tb, sharedEmbedded())
+	server, err := sharedEmbedded()
+	if err != nil {
+		tb.Fatalf("storetest: %v", err)
+	}
+	client := redis.NewUniversalClient(redisconn.InProcess(server.Dial))
+	closeAfter(tb, client)
+	return client
 }
 
 // URL returns the address of the Redis that [Redis] gives a client of, for programs that take one. It skips the test
-// where there is only a miniredis.
+// where there is only an embedded one.
 func URL(tb testing.TB) string {
 	tb.Helper()
 	if address := givenURL(); address != "" {
@@ -54,13 +61,20 @@ func URL(tb testing.TB) string {
 	return server.URL()
 }
 
-// Embedded returns a client of a miniredis that only this test knows. It has no port and follows the clock, so that it
-// works in a testing/synctest bubble when made inside.
+// Embedded returns a client of an embedded store that only this test knows. It works in a testing/synctest bubble when
+// made inside, and follows the bubble's clock.
 func Embedded(tb testing.TB) redis.UniversalClient {
 	tb.Helper()
-	m := newEmbedded()
-	tb.Cleanup(m.Close)
-	return dial(tb, m)
+	server, err := newEmbedded()
+	if err != nil {
+		tb.Fatalf("storetest: %v", err)
+	}
+	tb.Cleanup(func() {
+		if err := server.Close(); err != nil {
+			tb.Errorf("storetest: %v", err)
+		}
+	})
+	return server.Client()
 }
 
 // Prefix returns the first part of every key that a test writes. On a Redis that was there before the tests, what
@@ -96,22 +110,13 @@ func hasRedisServer() bool {
 }
 
 // shared is the redis-server of this process. Nobody stops it: it ends with the process.
-var shared = sync.OnceValues(func() (*RedisServer, error) { return startServer(false) })
+var shared = sync.OnceValues(func() (*RedisServer, error) { return startServer(alone) })
 
 // sharedEmbedded stands in where there is no redis-server.
-var sharedEmbedded = sync.OnceValue(newEmbedded)
+var sharedEmbedded = sync.OnceValues(newEmbedded)
 
-func newEmbedded() *miniredis.Miniredis {
-	m := miniredis.NewMiniRedis()
-	m.ClockTTL(true)
-	return m
-}
-
-func dial(tb testing.TB, m *miniredis.Miniredis) redis.UniversalClient {
-	tb.Helper()
-	client := redis.NewUniversalClient(redisconn.InProcess(m.Dial))
-	closeAfter(tb, client)
-	return client
+func newEmbedded() (*embedded.Server, error) {
+	return embedded.Open("", slog.New(slog.DiscardHandler))
 }
 
 // connect returns a client of the Redis at an address, made as the product makes its own, and closes it after the test.

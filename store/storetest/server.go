@@ -22,36 +22,54 @@ import (
 // RedisServer is a redis-server on a port of its own on the loopback interface. It never outlives the test process,
 // however that ends.
 type RedisServer struct {
-	dir     string // what it writes to disk, and its log
-	port    string
-	cluster bool
-	flags   []string
+	dir   string // what it writes to disk, and its log
+	port  string
+	kind  kind
+	flags []string
 
 	keeper *exec.Cmd      // nil while the server is down
 	orders io.WriteCloser // to the keeper
 }
+
+// kind is what a redis-server is.
+type kind string
+
+const (
+	alone    kind = "alone"
+	cluster  kind = "cluster"
+	sentinel kind = "sentinel"
+)
+
+// masterName is what Sentinels of tests call their master.
+const masterName = "scores"
 
 // Server starts a redis-server for this test alone, to be killed and started again. Flags are those of redis-server and
 // win over the default of keeping nothing on disk: Server(t, "--appendonly", "yes", "--appendfsync", "always"). The
 // test is skipped where there is no redis-server.
 func Server(tb testing.TB, flags ...string) *RedisServer {
 	tb.Helper()
-	return serverFor(tb, false, flags)
+	return serverFor(tb, alone, flags)
 }
 
 // Cluster starts a Redis Cluster of one node for this test alone. It answers CROSSSLOT where keys of one call lie in
 // different slots.
 func Cluster(tb testing.TB, flags ...string) *RedisServer {
 	tb.Helper()
-	return serverFor(tb, true, flags)
+	return serverFor(tb, cluster, flags)
 }
 
-func serverFor(tb testing.TB, cluster bool, flags []string) *RedisServer {
+// Sentinel starts a Sentinel for this test alone, which watches the master.
+func Sentinel(tb testing.TB, master *RedisServer, flags ...string) *RedisServer {
+	tb.Helper()
+	return serverFor(tb, sentinel, append([]string{"--sentinel", "monitor", masterName, "127.0.0.1", master.port, "1"}, flags...))
+}
+
+func serverFor(tb testing.TB, kind kind, flags []string) *RedisServer {
 	tb.Helper()
 	if !hasRedisServer() {
 		Require(tb, "redis")
 	}
-	s, err := startServer(cluster, flags...)
+	s, err := startServer(kind, flags...)
 	if err != nil {
 		tb.Fatalf("storetest: start redis-server: %v", err)
 	}
@@ -67,8 +85,11 @@ func (s *RedisServer) Addr() string { return net.JoinHostPort("127.0.0.1", s.por
 
 // URL returns the address as the server's --redis-url takes it.
 func (s *RedisServer) URL() string {
-	if s.cluster {
+	switch s.kind {
+	case cluster:
 		return "redis://" + s.Addr() + "," + s.Addr() // two addresses make a Cluster, also twice the same
+	case sentinel:
+		return "redis://" + s.Addr() + "?master_name=" + masterName
 	}
 	return "redis://" + s.Addr()
 }
@@ -110,12 +131,12 @@ func (s *RedisServer) Restart(tb testing.TB) {
 	}
 }
 
-func startServer(cluster bool, flags ...string) (*RedisServer, error) {
+func startServer(kind kind, flags ...string) (*RedisServer, error) {
 	dir, err := os.MkdirTemp("", "leaderboard-redis-")
 	if err != nil {
 		return nil, err
 	}
-	s := &RedisServer{dir: dir, cluster: cluster, flags: flags}
+	s := &RedisServer{dir: dir, kind: kind, flags: flags}
 	for range 5 { // another process may take the port between the look and the start
 		if s.port, err = freePort(); err != nil {
 			break
@@ -163,11 +184,18 @@ exit 0
 `
 
 func (s *RedisServer) start() error {
-	arguments := []string{
-		"-c", keep, "keeper", s.dir, "--bind", "127.0.0.1", "--port", s.port, "--dir", s.dir,
-		"--save", "", "--appendonly", "no",
+	arguments := []string{"-c", keep, "keeper", s.dir}
+	if s.kind == sentinel { // wants a file that it can write its findings to
+		file := filepath.Join(s.dir, "sentinel.conf")
+		if err := os.WriteFile(file, nil, 0o600); err != nil {
+			return err
+		}
+		arguments = append(arguments, file, "--sentinel")
+	} else {
+		arguments = append(arguments, "--save", "", "--appendonly", "no")
 	}
-	if s.cluster {
+	arguments = append(arguments, "--bind", "127.0.0.1", "--port", s.port, "--dir", s.dir)
+	if s.kind == cluster {
 		arguments = append(arguments, "--cluster-enabled", "yes", "--cluster-announce-ip", "127.0.0.1")
 	}
 	s.keeper = exec.Command("sh", append(arguments, s.flags...)...)
@@ -217,14 +245,16 @@ func (s *RedisServer) ready(pid string) error {
 	for {
 		info, err := s.info(ctx, client)
 		switch log := s.Log(); {
+		case redis.HasErrorPrefix(err, "NOAUTH"):
+			return nil // it wants a password: then no more can be told
 		case err != nil:
 			if strings.Contains(log, "FATAL") || strings.Contains(log, "aborting") {
 				return errors.New("it gave up")
 			}
 		case !strings.Contains(info, "process_id:"+pid+"\r\n"):
 			return errors.New("another server has the port")
-		case !strings.Contains(info, "\nloading:0\r\n"):
-		case !s.cluster:
+		case strings.Contains(info, "\nloading:1\r\n"):
+		case s.kind != cluster:
 			return nil
 		default:
 			if err = s.claimSlots(ctx, client); err == nil {
