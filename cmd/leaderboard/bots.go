@@ -23,6 +23,8 @@ type botsCmd struct {
 	Rate     float64       `default:"5" help:"Scores a second, of all players together."`
 	Duration time.Duration `help:"How long to play; 0 until stopped."`
 	remote
+
+	settings string // of a board that has to be made; empty: the usual ones
 }
 
 // Run plays until it is told to stop, or the duration is over.
@@ -100,7 +102,7 @@ func (c *botsCmd) enter(ctx context.Context, server *server, said *teller) (g ga
 	board, err := server.board(ctx, c.Board)
 	if p, ok := errors.AsType[*problem](err); ok && p.Code == "board_not_found" {
 		_, err = server.call(ctx, request{
-			method: http.MethodPut, path: []string{"boards", c.Board}, body: []byte("{}"),
+			method: http.MethodPut, path: []string{"boards", c.Board}, body: []byte(cmp.Or(c.settings, "{}")),
 		}, &board)
 		if err == nil {
 			said.say("made board " + c.Board)

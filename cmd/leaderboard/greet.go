@@ -78,7 +78,7 @@ func (c *serveCmd) startDemo(ctx context.Context, address net.Addr, key string, 
 		return func() {}
 	}
 	bots := botsCmd{
-		Board: demoBoard, Players: 160, Rate: 5,
+		Board: demoBoard, Players: 160, Rate: 5, settings: `{"title":"Demo","schedule":"daily"}`,
 		remote: remote{URL: "http://" + own(address), APIKey: key},
 	}
 	ctx, cancel := context.WithCancel(ctx)

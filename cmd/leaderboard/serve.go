@@ -24,7 +24,7 @@ type serveCmd struct {
 	AdminPassword   string        `env:"LEADERBOARD_ADMIN_PASSWORD" help:"Password of the admin pages; made and printed if not given."`
 	APIKey          string        `env:"LEADERBOARD_API_KEY" help:"A first API key, with every scope. With the embedded store one is made and printed if not given."`
 	Demo            bool          `env:"LEADERBOARD_DEMO" help:"Add a board demo with simulated players."`
-	TrustedProxies  []string      `env:"LEADERBOARD_TRUSTED_PROXIES" placeholder:"CIDR,..." help:"Proxies whose X-Forwarded-For is believed."`
+	TrustedProxies  []string      `env:"LEADERBOARD_TRUSTED_PROXIES" placeholder:"CIDR" help:"Proxies whose X-Forwarded-For is believed."`
 	IdempotencyKeep time.Duration `env:"LEADERBOARD_IDEMPOTENCY_KEEP" default:"1h" help:"How long a reply is kept for an Idempotency-Key."`
 
 	proxies []netip.Prefix
@@ -35,6 +35,8 @@ var keyPrefix = regexp.MustCompile(`^[A-Za-z0-9_.:-]{1,64}$`)
 // Validate is called by kong.
 func (c *serveCmd) Validate() error {
 	switch {
+	case c.Addr == "":
+		return errors.New("--addr must be an address such as 127.0.0.1:3000")
 	case !keyPrefix.MatchString(c.KeyPrefix):
 		return errors.New("--key-prefix must be 1 to 64 of A-Z, a-z, 0-9, _, ., : and -")
 	case c.IdempotencyKeep < time.Second:

@@ -306,6 +306,7 @@ func TestWrongArgumentsAreRefusedInWords(t *testing.T) {
 		"no rate":              {[]string{"bots", "--rate=NaN"}, 80, "--rate must be"},
 		"more connections":     {[]string{"bench", "--players=1"}, 80, "--players must be at least --connections"},
 		"part of a score":      {[]string{"import", "f", "--board=a", "--column=points"}, 80, "<key>=<value>"},
+		"no address":           {[]string{"--addr="}, 80, "--addr must be"},
 		"key prefix":           {[]string{"--key-prefix={a}"}, 80, "--key-prefix must be"},
 		"proxy":                {[]string{"--trusted-proxies=10.0.0.0/8,home"}, 80, `"home" is no address`},
 		"short keep":           {[]string{"--idempotency-keep=1ms"}, 80, "--idempotency-keep must be"},
