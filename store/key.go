@@ -2,6 +2,10 @@ package store
 
 import (
 	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"strings"
 	"time"
 )
 
@@ -25,6 +29,41 @@ type Key struct {
 	Limit      Limit     // of its calls; zero: that of the server
 	Hash       string    // hex SHA-256 of the secret half
 	LastUsedAt time.Time // zero: never used; a minute late at most
+}
+
+// A key's token is lb_, its id, _ and its secret. Both are lower-case base32: nothing in it needs escaping, and a
+// double click takes it whole.
+const (
+	keyTokenMark    = "lb_"
+	keyIDLength     = 10
+	keySecretLength = 26 // at least 128 bits
+)
+
+// NewKeyToken makes a token for a new key, and what is kept of it: its id, and the hash of its secret half.
+func NewKeyToken() (id, token, hash string) {
+	id = strings.ToLower(rand.Text()[:keyIDLength])
+	secret := strings.ToLower(rand.Text()[:keySecretLength])
+	return id, keyTokenMark + id + "_" + secret, hashKeySecret(secret)
+}
+
+// ParseKeyToken returns the id that a token names and the hash of its secret half, for a comparison in constant time
+// with the one that is kept. It reports false for what [NewKeyToken] never makes.
+func ParseKeyToken(token string) (id, hash string, ok bool) {
+	rest, marked := strings.CutPrefix(token, keyTokenMark)
+	id, secret, halves := strings.Cut(rest, "_")
+	if !marked || !halves || !isBase32(id, keyIDLength) || !isBase32(secret, keySecretLength) {
+		return "", "", false
+	}
+	return strings.Clone(id), hashKeySecret(secret), true
+}
+
+func hashKeySecret(secret string) string {
+	hash := sha256.Sum256([]byte(secret)) // the secret is random: a slow hash would protect nothing more
+	return hex.EncodeToString(hash[:])
+}
+
+func isBase32(s string, length int) bool {
+	return len(s) == length && !strings.ContainsFunc(s, func(r rune) bool { return (r < 'a' || r > 'z') && (r < '2' || r > '7') })
 }
 
 // Keys keeps API keys.
