@@ -179,7 +179,7 @@ func storeFlags(t testing.TB) []string {
 // command runs a command in this process and returns its exit status and what it printed.
 func command(t testing.TB, in string, args ...string) (status int, out, err string) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	var said, wrong said
 	status = run(ctx, args, streams{in: strings.NewReader(in), out: &said, err: &wrong})
