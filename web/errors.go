@@ -110,6 +110,10 @@ func (e *edge) fail(c *fiber.Ctx, err error) {
 	again := c.Context().UserValue(failing{}) != nil // making the page is what failed
 	c.Context().SetUserValue(failing{}, true)
 	if routed && !again && !forPrograms(c.Path()) {
+		// The page has time of its own: that of the request may be up, which is why it failed.
+		deadline := newDeadline(time.Now().Add(e.limit))
+		defer deadline.release()
+		c.SetUserContext(deadline)
 		pageErr := e.pages.Error(c, problem.Status, problem.Code, problem.Detail, id)
 		if pageErr == nil {
 			return

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"leaderboard/store"
 )
 
 // fill posts players p1 … pn with n … 1 points, so that ranks and names agree.
@@ -140,7 +142,12 @@ func TestAWalkMeetsWhoeverStaysWhileOthersMove(t *testing.T) {
 				case <-stop:
 					return
 				default:
-					post(t, s, fmt.Sprintf("mover%d", w), fmt.Sprint(random.IntN(still)))
+					player := store.PlayerID(fmt.Sprintf("mover%d", w))
+					move := store.Submission{Player: player, Points: store.Whole(random.Int64N(still))}
+					if _, err := s.store.Submit(t.Context(), "demo", move); err != nil {
+						t.Error(err)
+						return
+					}
 				}
 			}
 		})
