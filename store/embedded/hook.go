@@ -17,6 +17,7 @@ type hook struct {
 	clock   *clock
 	uniques *uniques
 	touched *touched
+	keeps   bool // snapshots are written
 }
 
 func newHook(m *miniredis.Miniredis) *hook {
@@ -36,10 +37,14 @@ func (h *hook) before(peer *server.Peer, command string, args ...string) (done b
 		h.touched.begin(peer)
 		peer.OnDisconnect(func() { h.touched.end(peer) })
 	}
-	if client := h.touched.see(peer, command, keysOf(h.srv, command, args)); client {
+	var keys []string
+	if h.keeps {
+		keys = keysOf(h.srv, command, args)
+		h.uniques.watch(command, args)
+	}
+	if client := h.touched.see(peer, command, keys); client {
 		h.clock.tick()
 	}
-	h.uniques.watch(command, args)
 	return h.clock.adjust(h.srv, peer, command, args)
 }
 

@@ -11,13 +11,19 @@ import (
 )
 
 const (
-	// patience is how long a change waits for others, so that they share a snapshot. With the time it takes to write
-	// one, and another that may be on its way already, this stays below the promised second as long as a snapshot takes
-	// less than a third of one.
-	patience = 300 * time.Millisecond
+	// promise is how long a change may be missing on disk.
+	promise = time.Second
+	// patience is how long a change waits for others at most, so that they share a snapshot.
+	patience = promise * 6 / 10
 	// retryAfter is how long after a failure the next attempt is made.
 	retryAfter = time.Second
 )
+
+// waitFor returns how long a change waits for others when a snapshot takes so long. One that was missed by a snapshot
+// on its way waits for that one, then this long, then for its own: together less than promised.
+func waitFor(cost time.Duration) time.Duration {
+	return min(max(promise*8/10-2*cost, promise/20), patience)
+}
 
 // saver keeps a snapshot of a server on disk.
 type saver struct {
@@ -46,6 +52,7 @@ func openSaver(dir string, into *Server, log *slog.Logger) (*saver, error) {
 		return nil, fmt.Errorf("open %s: %w", dir, err)
 	}
 	s := &saver{server: into, log: log, folder: folder, dirty: make(chan struct{}, 1)}
+	into.hook.keeps = true // nobody is connected yet
 	if err := s.load(); err != nil {
 		err = fmt.Errorf("read snapshot: %s was left as it is: %w", folder.file(), err)
 		return nil, errors.Join(err, folder.close())
@@ -97,12 +104,14 @@ func (s *saver) run(ctx context.Context) {
 		case <-s.dirty:
 		default:
 		}
-		wait = patience
+		begin := time.Now()
 		if err := s.save(); err != nil {
 			s.log.Error("the snapshot cannot be written: scores of this moment would be lost in a crash", "error", err)
 			s.changed()
 			wait = retryAfter
+			continue
 		}
+		wait = waitFor(time.Since(begin))
 	}
 }
 

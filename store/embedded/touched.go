@@ -97,8 +97,11 @@ func keysOf(srv *server.Server, command string, args []string) []string {
 }
 
 var (
-	// writeNothing are commands that write no key by themselves, and come often or with long arguments.
-	writeNothing = []string{"EVALSHA", "EVAL", "SCRIPT", "PUBLISH", "PING", "HELLO"}
+	// writeNothing are commands that write no key by themselves; those that miniredis knows as such are not listed.
+	writeNothing = []string{
+		"EVALSHA", "EVAL", "SCRIPT", "PUBLISH", "SUBSCRIBE", "PSUBSCRIBE", "UNSUBSCRIBE", "PING", "HELLO", "TIME", "INFO",
+		"ZRANK", "ZREVRANK", "ZRANGEBYSCORE", "ZREVRANGEBYSCORE", "ZRANGEBYLEX", "ZREVRANGEBYLEX",
+	}
 	// writeFirst are commands that write one key, the first argument, and come often.
 	writeFirst = []string{
 		"ZADD", "ZREM", "HSET", "HDEL", "HINCRBY", "SET", "LPUSH", "LTRIM", "PEXPIRE", "PFADD", "SADD", "SREM",
