@@ -1,6 +1,8 @@
 package redisstore
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"net/url"
 	"regexp"
 	"strconv"
@@ -29,6 +31,16 @@ func (k keys) apiKeys() string     { return k.prefix + ":{keys}:by-id" }
 func (k keys) apiKeysUsed() string { return k.prefix + ":{keys}:used" }
 func (k keys) auditLog() string    { return k.prefix + ":{audit}:log" }
 func (k keys) auditSeq() string    { return k.prefix + ":{audit}:seq" }
+
+// session is a session of the admin pages. Its name opens it, and comes from a cookie: a hash of it is short, fit for a
+// key, and opens nothing.
+func (k keys) session(name string) string {
+	hash := sha256.Sum256([]byte(name))
+	return k.prefix + ":session:" + hex.EncodeToString(hash[:])
+}
+
+// sessions matches the keys of all sessions.
+func (k keys) sessions() string { return k.prefix + ":session:*" }
 
 // rate is the window of an API key or an address.
 func (k keys) rate(subject string) string { return k.prefix + ":{rate:" + escape(subject) + "}:calls" }
