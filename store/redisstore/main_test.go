@@ -2,8 +2,11 @@ package redisstore_test
 
 import (
 	"flag"
+	"log/slog"
 	"os"
 	"testing"
+
+	"leaderboard/store/redisconn"
 )
 
 // TestMain lets random histories be fewer than rapid's hundred, unless -rapid.checks says how many: each one is a
@@ -13,9 +16,10 @@ func TestMain(m *testing.M) {
 	given := false
 	flag.Visit(func(f *flag.Flag) { given = given || f.Name == "rapid.checks" })
 	if !given {
-		if err := flag.Set("rapid.checks", "30"); err != nil {
+		if err := flag.Set("rapid.checks", "20"); err != nil {
 			panic(err)
 		}
 	}
+	redisconn.LogTo(slog.New(slog.DiscardHandler)) // servers are killed on purpose
 	os.Exit(m.Run())
 }

@@ -109,9 +109,9 @@ func explained(model *Model, calls [][]attempt, now time.Time) bool {
 func toldFirstStandsFirst(f *fixture) {
 	for _, policy := range []store.Policy{store.Best, store.Last, store.Sum} {
 		f.put(demo, with(func(s *store.Settings) { s.Policy = policy }))
-		calls := f.crowd(8, 40, func(caller, call int) store.Submission {
+		calls := f.crowd(8, max(10, f.many/75), func(caller, call int) store.Submission {
 			f.clock.Step(time.Duration(rand.IntN(5000)-2400) * time.Millisecond)
-			return sub(store.PlayerID(fmt.Sprint("p", rand.IntN(120))), fmt.Sprint(rand.IntN(4)))
+			return sub(store.PlayerID(fmt.Sprint("p", rand.IntN(max(30, f.many/25)))), fmt.Sprint(rand.IntN(4)))
 		})
 		var all []attempt
 		for _, a := range slices.Concat(calls...) {
