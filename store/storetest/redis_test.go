@@ -24,8 +24,8 @@ func TestTestsShareOneRedisUnderPrefixesOfTheirOwn(t *testing.T) {
 	if got, err := other.Get(t.Context(), key).Result(); got != "v" || err != nil {
 		t.Errorf("the other client got %q, %v", got, err)
 	}
-	if storetest.Prefix(t) == storetest.Prefix(t) {
-		t.Error("two prefixes are equal")
+	if first, second := storetest.Prefix(t), storetest.Prefix(t); first == second {
+		t.Errorf("two prefixes are both %s", first)
 	}
 }
 
