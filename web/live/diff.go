@@ -59,9 +59,11 @@ func diff(before, after []store.Entry) difference {
 	return d
 }
 
-// same reports whether a row tells the same of the same player. Its rank is left out: it follows from the order.
+// same reports whether a row tells the same of the same player. Its rank is left out: it follows from the order. So is
+// the time, which follows from the packed score: that of a slot ahead of the clock is shown as now, whenever now is, and
+// a player who did nothing would be news with every look.
 func same(a, b *store.Entry) bool {
-	return a.Player == b.Player && a.Points == b.Points && a.Name == b.Name && a.AchievedAt.Equal(b.AchievedAt)
+	return a.Player == b.Player && a.Packed == b.Packed && a.Points == b.Points && a.Name == b.Name
 }
 
 // longestRise marks a longest run of places that rise; -1 is no place. It finds the run by its ends: of all runs of one

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
@@ -89,8 +88,8 @@ func TestADifferenceLeadsFromOneListToTheOther(t *testing.T) {
 		for i, p := range players {
 			list = append(list, store.Entry{
 				Rank: int64(i + 1), Player: store.PlayerID(fmt.Sprint(p)), Points: store.Points(rapid.IntRange(0, 1).Draw(t, "points")),
-				Name:       store.Name(rapid.SampledFrom([]string{"", "x"}).Draw(t, "name")),
-				AchievedAt: time.UnixMilli(rapid.Int64Range(0, 1).Draw(t, "time")).UTC(),
+				Name:   store.Name(rapid.SampledFrom([]string{"", "x"}).Draw(t, "name")),
+				Packed: rapid.Int64Range(0, 1).Draw(t, "packed"),
 			})
 		}
 		return list
