@@ -50,7 +50,7 @@ func ParseSchedule(expression, timezone string) (Schedule, error) {
 	}
 	// As in crontab(5), a day matches by its number or its weekday where both are restricted.
 	const fields = cron.Minute | cron.Hour | cron.Dom | cron.Month | cron.Dow | cron.DowOrDom
-	parser := cron.NewParser(fields).WithMaxSearchYears(9)
+	parser := cron.MustNewParser(fields).WithMaxSearchYears(9)
 	// Wall-clock times are handed to it as if they were UTC. Lower case, because it takes the H of THU for a hash.
 	times, err := parser.Parse("TZ=UTC " + strings.ToLower(expression))
 	if err != nil {

@@ -217,8 +217,16 @@ func TestTicksAreClampedToTheSeason(t *testing.T) {
 		after time.Duration
 		want  int64
 	}{
-		{0, 0}, {-time.Millisecond, 0}, {-100 * day, 0}, {999 * time.Millisecond, 0}, {time.Second, 1}, {1999 * time.Millisecond, 1}, {time.Second - 1, 0},
-		{131_071 * time.Second, 131_071}, {131_072 * time.Second, 131_071}, {100_000 * day, 131_071},
+		{0, 0},
+		{-time.Millisecond, 0},
+		{-100 * day, 0},
+		{999 * time.Millisecond, 0},
+		{time.Second, 1},
+		{1999 * time.Millisecond, 1},
+		{time.Second - 1, 0},
+		{131_071 * time.Second, 131_071},
+		{131_072 * time.Second, 131_071},
+		{100_000 * day, 131_071},
 	}
 	for _, tt := range tests {
 		if got := season.Tick(start.Add(tt.after)); got != tt.want {

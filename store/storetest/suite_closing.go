@@ -2,6 +2,7 @@ package storetest
 
 import (
 	"fmt"
+	"maps"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -259,9 +260,7 @@ func scoresLandWhereTheySay(f *fixture) {
 
 	got, want := make(map[store.PlayerID]int64), make(map[store.PlayerID]int64)
 	for _, mine := range landed {
-		for player, season := range mine {
-			want[player] = season
-		}
+		maps.Copy(want, mine)
 	}
 	for number := int64(1); number <= seasons+1; number++ {
 		rows, err := collect(f.other.Export(f.ctx, store.Look{Board: demo, Season: number}))
