@@ -23,6 +23,7 @@ type Deps struct {
 	Store store.Store
 	Tops  api.Tops
 	Keys  Keys
+	Live  Live // nil: nobody can watch
 	Log   *slog.Logger
 
 	// Ping and Subscribed say whether the server is ready: whether Redis answers, and whether changes of boards are
@@ -37,6 +38,12 @@ type Deps struct {
 	TrustedProxies []netip.Prefix
 
 	Times Times
+}
+
+// Live answers those who want to watch a board.
+type Live interface {
+	// Handler returns what takes GET /ws/boards/:board. Address says who a request is from.
+	Handler(address func(*fiber.Ctx) netip.Addr) fiber.Handler
 }
 
 // Times bounds how long things may take. The zero Times are the usual ones.

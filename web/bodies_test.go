@@ -150,6 +150,21 @@ func TestAnExpectedContinueIsAnsweredWithARefusal(t *testing.T) {
 	wantProblem(t, response.StatusCode, body, 401, "unauthorized")
 }
 
+func TestAnExpectedContinueWithAKeyIsGiven(t *testing.T) {
+	t.Parallel()
+	s := listen(t, nil)
+	conn := s.dial(t)
+	fmt.Fprint(conn, request("POST", scores, "", authorization, length(score), "Expect: 100-continue"))
+	reader := bufio.NewReader(conn)
+	if response, body := answer(t, reader); response.StatusCode != 100 {
+		t.Fatalf("answers %d %s, want 100", response.StatusCode, body)
+	}
+	fmt.Fprint(conn, score)
+	if response, body := answer(t, reader); response.StatusCode != 200 {
+		t.Errorf("answers %d %s, want 200", response.StatusCode, body)
+	}
+}
+
 func TestReadsThatCarryABodyNeedNoKey(t *testing.T) {
 	t.Parallel()
 	s := listen(t, nil)

@@ -68,6 +68,10 @@ func problemOf(err error) api.Problem {
 // problemOfFiber says what is told of the errors of Fiber and of the server below it. Their own words are not shown.
 func problemOfFiber(e *fiber.Error) api.Problem {
 	switch e.Code {
+	case fiber.StatusForbidden: // a page of another site that asks for a socket
+		return api.Problem{Status: e.Code, Code: "forbidden", Detail: "Other sites may not do this."}
+	case fiber.StatusUpgradeRequired:
+		return api.Problem{Status: e.Code, Code: "upgrade_required", Detail: "This address is for WebSockets."}
 	case fiber.StatusNotFound:
 		return api.Problem{Status: e.Code, Code: "not_found", Detail: "There is nothing at this address."}
 	case fiber.StatusMethodNotAllowed:
@@ -136,7 +140,9 @@ func setFailureHeaders(c *fiber.Ctx, problem api.Problem, err error, id string) 
 			c.Set(fiber.HeaderRetryAfter, strconv.FormatInt(int64(seconds), 10))
 		}
 	case fiber.StatusServiceUnavailable:
-		c.Set(fiber.HeaderRetryAfter, "1")
+		if len(c.Response().Header.Peek(fiber.HeaderRetryAfter)) == 0 { // whoever refused may know better
+			c.Set(fiber.HeaderRetryAfter, "1")
+		}
 	}
 }
 

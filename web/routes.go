@@ -4,6 +4,7 @@ import (
 	"github.com/gofiber/fiber/v2"
 
 	"leaderboard/handlers/api"
+	"leaderboard/handlers/pages"
 )
 
 const (
@@ -27,11 +28,7 @@ func (e *edge) mount(app *fiber.App, deps Deps) {
 		write      = e.need(api.ScopeScores)
 		admin      = e.need(api.ScopeAdmin)
 	)
-	before := snapshot(app)
-	for _, r := range []struct {
-		method, path string
-		handlers     []fiber.Handler
-	}{
+	routes := []route{
 		{"POST", boardPath + "/scores", with(write, scores.Submit)},
 		{"POST", boardPath + "/scores/batch", with(write, scores.SubmitBatch)},
 
@@ -56,6 +53,7 @@ func (e *edge) mount(app *fiber.App, deps Deps) {
 		{"POST", playerPath + "/unban", with(admin, moderation.Unban)},
 
 		{"GET", "/api/openapi.yaml", with(api.OpenAPI)},
+		{"GET", "/docs", with(pages.Docs(api.Docs))},
 
 		{"GET", "/", with(e.pages.Home)},
 		{"GET", "/b/:board", with(e.pages.Board)},
@@ -66,7 +64,12 @@ func (e *edge) mount(app *fiber.App, deps Deps) {
 		{"GET", "/healthz", with(health.live)},
 		{"GET", "/readyz", with(health.ready)},
 		{"GET", "/metrics", with(showMetrics(deps.Registry))},
-	} {
+	}
+	if deps.Live != nil {
+		routes = append(routes, route{"GET", "/ws/boards/:board", with(deps.Live.Handler(e.clientAddress))})
+	}
+	before := snapshot(app)
+	for _, r := range routes {
 		if r.method == fiber.MethodGet {
 			app.Get(r.path, r.handlers...) // and HEAD
 		} else {
@@ -74,6 +77,12 @@ func (e *edge) mount(app *fiber.App, deps Deps) {
 		}
 	}
 	e.metrics.watch(app, before)
+}
+
+// route is a line of the table.
+type route struct {
+	method, path string
+	handlers     []fiber.Handler
 }
 
 func with(handlers ...fiber.Handler) []fiber.Handler { return handlers }

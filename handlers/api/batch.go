@@ -107,9 +107,7 @@ func (h Scores) sendOutcomes(c *fiber.Ctx, outcomes []store.Outcome) error {
 		}
 		return h.appendProblem(to, o.Err)
 	})
-	c.Context().SetContentType(fiber.MIMEApplicationJSON)
-	c.Response().SetBodyRaw(append(body, '}'))
-	return nil
+	return sendJSON(c, append(body, '}'))
 }
 
 func (h Scores) appendProblem(to []byte, err error) []byte {

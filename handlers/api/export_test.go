@@ -1,11 +1,23 @@
 package api_test
 
 import (
+	"bufio"
+	"context"
 	"encoding/csv"
+	"errors"
 	"fmt"
+	"io"
+	"iter"
+	"net/http"
+	"net/http/httptest"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/gofiber/fiber/v2"
+
+	"leaderboard/handlers/api"
+	"leaderboard/store"
 )
 
 // export reads board demo as rows without the header line.
@@ -91,5 +103,76 @@ func TestSlotsAreForAdminsInBatches(t *testing.T) {
 	}
 	if rows := export(t, s, ""); rows[0][4] != "17" {
 		t.Errorf("exported %v, want slot 17", rows[0])
+	}
+}
+
+// brokenStore is a board of many players whose store fails in the middle of an export.
+type brokenStore struct {
+	rows  int // before it fails; 0: at once
+	ended bool
+}
+
+func (b *brokenStore) Top(context.Context, store.Look, int64, int64) (store.Page, error) {
+	return store.Page{Season: store.Season{Number: 1}}, nil
+}
+
+func (b *brokenStore) Export(ctx context.Context, _ store.Look) iter.Seq2[store.ExportRow, error] {
+	return func(yield func(store.ExportRow, error) bool) {
+		defer func() { b.ended = true }()
+		for i := range b.rows {
+			if ctx.Err() != nil {
+				yield(store.ExportRow{}, ctx.Err())
+				return
+			}
+			row := store.ExportRow{Entry: store.Entry{Player: "somebody", Points: store.Points(i)}}
+			if !yield(row, nil) {
+				return
+			}
+		}
+		yield(store.ExportRow{}, store.ErrUnavailable)
+	}
+}
+
+func TestAnExportThatBreaksOffDoesNotLookWhole(t *testing.T) {
+	t.Parallel()
+	broken := &brokenStore{rows: 10_000}
+	app := fiber.New()
+	app.Get("/:board/export", api.Export{Store: broken}.Get)
+	app.Handler()
+	conn := new(memoryConn)
+	conn.in.WriteString("GET /demo/export HTTP/1.1\r\nHost: example.test\r\n\r\n")
+	if err := app.Server().ServeConn(conn); err == nil {
+		t.Error("the server did not notice")
+	}
+	response, err := http.ReadResponse(bufio.NewReader(&conn.out), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	body, err := io.ReadAll(response.Body)
+	if response.StatusCode != 200 || err == nil || len(body) == 0 {
+		t.Errorf("answers %d with %d bytes, read to the end: %v; want a reply that breaks off", response.StatusCode, len(body), err)
+	}
+	if !broken.ended {
+		t.Error("the walk through the board was not ended")
+	}
+}
+
+func TestAnExportThatFailsAtOnceIsAProblem(t *testing.T) {
+	t.Parallel()
+	broken := &brokenStore{}
+	app := fiber.New()
+	var failed error
+	app.Get("/:board/export", func(c *fiber.Ctx) error {
+		failed = api.Export{Store: broken}.Get(c)
+		return nil
+	})
+	response, err := app.Test(httptest.NewRequest("GET", "/demo/export", nil))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	if !errors.Is(failed, store.ErrUnavailable) || !broken.ended {
+		t.Errorf("failed with %v, walk ended: %v", failed, broken.ended)
 	}
 }

@@ -35,7 +35,7 @@ func (h Players) Get(c *fiber.Ctx) error {
 	body = appendShare(append(body, ','), &standing)
 	body = append(body, `,"total":`...)
 	body = appendInt(body, standing.Total)
-	return sendJSON(c, append(body, '}'))
+	return sendShort(c, append(body, '}'))
 }
 
 func parseLookAtPlayer(c *fiber.Ctx) (store.Look, store.PlayerID, error) {

@@ -1,11 +1,15 @@
 package api_test
 
 import (
+	"bufio"
 	"bytes"
 	"fmt"
+	"net"
+	"net/http"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 )
 
 const scoresPath = "/api/v1/boards/demo/scores"
@@ -168,4 +172,45 @@ func TestAPlayerHasOneRow(t *testing.T) {
 		t.Errorf("one player has %d rows", got.Total)
 	}
 	do(t, s, "POST", scoresPath, `{"player":"p","points":999}`, "Authorization: ").refused(t, 401, "unauthorized", "")
+}
+
+func TestConnectionsCutAfterSendingSpoilNothing(t *testing.T) { // F18
+	t.Parallel()
+	s := newBoard(t, `{"activity_cap":1000}`)
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- s.app.Listener(listener) }()
+	defer func() {
+		_ = s.app.ShutdownWithTimeout(5 * time.Second)
+		<-ended
+	}()
+	var group sync.WaitGroup
+	for worker := range 4 {
+		group.Go(func() {
+			for points := worker + 1; points <= 100; points += 4 {
+				conn, err := net.Dial("tcp", listener.Addr().String())
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				body := fmt.Sprintf(`{"player":"p","points":%d}`, points)
+				fmt.Fprintf(conn, "POST %s HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\nContent-Length: %d\r\n\r\n%s",
+					scoresPath, adminKey, len(body), body)
+				if points%2 == 0 { // the other half does not wait for the reply
+					response, err := http.ReadResponse(bufio.NewReader(conn), nil)
+					if err != nil || response.StatusCode != 200 {
+						t.Errorf("answers %v (%v)", response, err)
+					}
+				}
+				_ = conn.Close()
+			}
+		})
+	}
+	group.Wait()
+	if got := lines(top(t, s, "").Entries); got != "1 p 100" { // a hundred is even: its reply was read
+		t.Errorf("board %s, want 1 p 100", got)
+	}
 }

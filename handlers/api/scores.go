@@ -50,7 +50,7 @@ func (h Scores) Submit(c *fiber.Ctx) error {
 		return err
 	}
 	var space [512]byte
-	return sendJSON(c, append(appendResult(append(space[:0], '{'), &result), '}'))
+	return sendShort(c, append(appendResult(append(space[:0], '{'), &result), '}'))
 }
 
 const replayedHeader = "Idempotent-Replayed"

@@ -120,10 +120,7 @@ func sendKept(c *fiber.Ctx, kept Kept, q *topQuery) error {
 			return nil
 		}
 	}
-	body := kept.Encoded(q.key(stale), func() []byte { return appendTop(nil, q.cut(page), stale) })
-	header.SetContentType(fiber.MIMEApplicationJSON)
-	c.Response().SetBodyRaw(body)
-	return nil
+	return sendJSON(c, kept.Encoded(q.key(stale), func() []byte { return appendTop(nil, q.cut(page), stale) }))
 }
 
 // key names a page among those that are made of one kept top.

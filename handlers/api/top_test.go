@@ -29,7 +29,7 @@ func TestATopThatDidNotChangeIsNotSentAgain(t *testing.T) {
 	for what, change := range map[string]func(){
 		"a score in the top":  func() { post(t, s, "p3", "500").want(t, 200) },
 		"a name in the top":   func() { named(t, s, "p1", "Renamed", "1").want(t, 200) },
-		"a ban":               func() { do(t, s, "POST", "/api/v1/boards/demo/players/p1/ban", "").want(t, 200) },
+		"a ban":               func() { do(t, s, "POST", "/api/v1/boards/demo/players/p2/ban", "").want(t, 200) },
 		"a player at the end": func() { post(t, s, "newcomer", "0").want(t, 200) }, // the total
 	} {
 		change()
