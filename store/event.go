@@ -11,7 +11,8 @@ import (
 // Bounds of the outbox.
 const (
 	MaxEventID    = 480 // bytes; a job of its own must fit into [MaxJobID]
-	MaxAttempts   = 12  // tries to send an event before it is dead
+	MaxEventData  = 8 << 10
+	MaxAttempts   = 12 // tries to send an event before it is dead
 	MaxDeadEvents = 1_000
 	BeatTime      = 10 * time.Second // how long a sender counts as alive after its last sign of life
 )
@@ -43,8 +44,8 @@ func (e *Event) Validate() error {
 		return Invalid("id", "must be 1 to "+strconv.Itoa(MaxEventID)+" bytes of UTF-8")
 	case e.Kind == "" || e.Board == "":
 		return Invalid("event", "must have a kind and a board")
-	case len(e.Data) > MaxJobPayload/2:
-		return Invalid("data", "must be at most "+strconv.Itoa(MaxJobPayload/2)+" bytes")
+	case len(e.Data) > MaxEventData:
+		return Invalid("data", "must be at most "+strconv.Itoa(MaxEventData)+" bytes")
 	case e.Data != nil && !json.Valid(e.Data):
 		return Invalid("data", "must be JSON")
 	}

@@ -23,6 +23,7 @@ const (
 	JobFirstWait   = time.Second      // after the first failure; doubled by each further one
 	JobLongestWait = time.Hour
 	DeadJobsKept   = 30 * 24 * time.Hour
+	MaxJobWait     = 100 * 365 * 24 * time.Hour
 )
 
 // Errors of the job queue.
@@ -39,10 +40,11 @@ var (
 // Job is something to be done later, at least once. Whoever does it marks the effect with the job's id, so that the
 // effect happens once.
 type Job struct {
-	ID       string    // made of the cause: adding the same job again adds nothing
-	Kind     string    // decides who does it
-	Priority int       // 0 is first, 9 last
-	Due      time.Time // zero or in the past: at once
+	ID       string        // made of the cause: adding the same job again adds nothing
+	Kind     string        // decides who does it
+	Priority int           // 0 is first, 9 last
+	Due      time.Time     // zero or in the past: at once
+	Wait     time.Duration // if over 0, the job is due so long after it was added, by the store's clock, instead of at Due
 	Payload  []byte
 }
 
@@ -62,6 +64,8 @@ func (j *Job) Validate() error {
 		return Invalid("priority", "must be 0 to 9")
 	case j.Due.After(latestDue):
 		return Invalid("due", "must not be after the year 9999")
+	case j.Wait < 0 || j.Wait > MaxJobWait:
+		return Invalid("wait", "must be 0 to 100 years")
 	case len(j.Payload) > MaxJobPayload:
 		return Invalid("payload", "must be at most "+strconv.Itoa(MaxJobPayload)+" bytes")
 	}

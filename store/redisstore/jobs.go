@@ -60,7 +60,7 @@ func (s *Store) AddJobs(ctx context.Context, jobs ...store.Job) (store.Added, er
 		args := make([]any, 0, 5*len(group))
 		for i := range group {
 			j := &group[i]
-			args = append(args, j.ID, j.Kind, millis(j.Due), j.Priority, j.Payload)
+			args = append(args, j.ID, j.Kind, dueOf(j), j.Priority, j.Payload)
 		}
 		_, reply, err := s.job(ctx, s.scripts.jobs.add, args...)
 		if err != nil {
@@ -75,6 +75,14 @@ func (s *Store) AddJobs(ctx context.Context, jobs ...store.Job) (store.Added, er
 		}
 	}
 	return added, nil
+}
+
+// dueOf spells when a job is due: ms, + and ms from now, or nothing for now.
+func dueOf(j *store.Job) string {
+	if j.Wait > 0 {
+		return "+" + strconv.FormatInt(max(j.Wait.Milliseconds(), 1), 10)
+	}
+	return millis(j.Due)
 }
 
 // ClaimJobs takes finished deliveries out of the queue and hands out the next ones, best priority first, among equals

@@ -19,11 +19,12 @@ type outboxScripts struct{ beat, bury, reap, replay script }
 
 func newOutboxScripts() outboxScripts {
 	prelude := source("prelude")
-	beat := newScript(prelude, "outbox_beat")
-	beat.reads = true // nothing that a start from a snapshot would miss
+	beat, reap := newScript(prelude, "outbox_beat"), newScript(prelude, "outbox_reap")
+	// Called all the time: a sign of life is nothing that a start from a snapshot would miss, and a look at other senders
+	// seldom finds anything.
+	beat.reads, reap.reads = true, true
 	return outboxScripts{
-		beat: beat, bury: newScript(prelude, "outbox_bury"), reap: newScript(prelude, "outbox_reap"),
-		replay: newScript(prelude, "outbox_replay"),
+		beat: beat, bury: newScript(prelude, "outbox_bury"), reap: reap, replay: newScript(prelude, "outbox_replay"),
 	}
 }
 
@@ -181,6 +182,9 @@ func (o *Outbox) putBack(ctx context.Context, sender string, leaves int) (int, e
 	for parcels := 0; ; {
 		_, reply, err := o.store.list(ctx, o.store.scripts.outbox.reap, keys, o.store.now(), sender, leaves,
 			store.MaxAttempts, store.MaxDeadEvents)
+		if err != nil || number(at(reply, 0)) > 0 {
+			o.changed()
+		}
 		if err != nil {
 			return parcels, err
 		}

@@ -1,7 +1,7 @@
 -- lua/job_add.lua adds up to 128 jobs. One whose id is there already, dead or alive, stays as it is. What is due in the
 -- past is due now: among jobs of one priority, whoever came first is first.
 --
--- ARGV[3…]  five for each job: id, kind, due in ms or '', priority, payload
+-- ARGV[3…]  five for each job: id, kind, due in ms or '' or + and ms from now, priority, payload
 --
 -- Returns {'ok', jobs that are ready now, 1 or 0 for each: whether it is new}.
 local ids, flags, seen = {}, {}, {}
@@ -29,7 +29,7 @@ if #fresh > 0 then
   for i, at in ipairs(fresh) do
     local id, kind, due, priority, payload = ARGV[at], ARGV[at + 1], ARGV[at + 2], ARGV[at + 3], ARGV[at + 4]
     local place = string.format('%016.0f', sequence + i) .. priority
-    due = math.max(now, tonumber(due) or now)
+    due = string.sub(due, 1, 1) == '+' and now + tonumber(string.sub(due, 2)) or math.max(now, tonumber(due) or now)
     local to = due > now and toScheduled or toReady
     to[#to + 1] = whole(due > now and due or span(place) + due)
     to[#to + 1] = place .. id
