@@ -31,6 +31,15 @@ local function page(first, length)
   return {whole(first + 1), shared, found, namesOf(names, found)}
 end
 
+-- Whether one id's bytes come behind another's. Lua's own comparison follows the locale of the server, Redis' does not.
+local function larger(a, b)
+  for i = 1, math.min(#a, #b) do
+    local x, y = string.byte(a, i), string.byte(b, i)
+    if x ~= y then return x > y end
+  end
+  return #a > #b
+end
+
 -- How many rows stand at or before a position, which its player may have left. Equal packed scores stand in falling
 -- order of the player's bytes.
 local function rowsUpTo(packed, id)
@@ -39,7 +48,8 @@ local function rowsUpTo(packed, id)
   local high = redis.call('ZCOUNT', scores, packed, '+inf')
   while low < high do
     local middle = math.floor((low + high) / 2)
-    if redis.call('ZREVRANGE', scores, middle, middle)[1] > id then low = middle + 1 else high = middle end
+    local player = redis.call('ZREVRANGE', scores, middle, middle)[1]
+    if larger(player, id) then low = middle + 1 else high = middle end
   end
   return low
 end
