@@ -26,6 +26,7 @@ type client struct {
 	YouTotal int64
 	Yous     int
 	Items    []json.RawMessage // of activity frames
+	Rewards  []string          // frames
 
 	whole   int  // snapshots taken
 	deltas  int  // deltas applied
@@ -89,6 +90,8 @@ func (c *client) apply(text []byte) error {
 		}
 		c.You, c.YouTotal = f.Entry, f.Total
 		c.Yous++
+	case "reward":
+		c.Rewards = append(c.Rewards, string(text))
 	case "activity":
 		c.Items = append(c.Items, f.Items...)
 	default:

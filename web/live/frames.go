@@ -19,12 +19,13 @@ const (
 	seasonFrame
 	youFrame
 	activityFrame
+	rewardFrame
 	frameKinds
 )
 
 // String returns the kind as it stands in the frame's type.
 func (k frameKind) String() string {
-	return [frameKinds]string{"snapshot", "delta", "season", "you", "activity"}[k]
+	return [frameKinds]string{"snapshot", "delta", "season", "you", "activity", "reward"}[k]
 }
 
 // frame is a text frame. It never changes, so all who get it share it.

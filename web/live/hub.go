@@ -20,6 +20,7 @@ type Options struct {
 	Limits  Limits
 	Origins []string // where pages may come from, besides the host itself: https://scores.example
 	Tokens  Tokens   // nil: no token is good
+	Inbox   Inbox    // nil: nobody is told of rewards
 
 	Registerer prometheus.Registerer // nil: nobody counts
 	Logger     *slog.Logger
@@ -43,8 +44,9 @@ type Hub struct {
 	origins origins
 	gate    *gate
 	metrics *metrics
+	mail    *mail
 	log     *slog.Logger
-	running sync.WaitGroup // relays, and what reads watched players
+	running sync.WaitGroup // relays, and what reads watched players and rewards
 
 	mu      sync.RWMutex
 	relays  map[store.BoardID]*relay
@@ -66,6 +68,9 @@ func NewHub(tops *Tops, places Places, options Options) (*Hub, error) {
 		tops: tops, places: places, tokens: options.Tokens, origins: allowed, gate: newGate(options.Limits),
 		metrics: newMetrics(options.Registerer), log: options.Logger,
 		relays: map[store.BoardID]*relay{}, readers: map[*reader]bool{}, empty: make(chan struct{}),
+	}
+	h.mail = &mail{
+		inbox: options.Inbox, metrics: h.metrics, log: h.log, running: &h.running, owners: map[store.PlayerID][]*reader{},
 	}
 	tops.onMark(h.heard)
 	return h, nil
@@ -164,21 +169,31 @@ func (h *Hub) run(r *relay) {
 	r.run()
 }
 
-// watchPlayer has a reader told where a player stands; own, when the reader showed the player's token. It takes the
-// place of whom the reader watched before.
+// watchPlayer has a reader told where a player stands; own, when the reader showed the player's token: then of what is
+// for the player alone, too. It takes the place of whom the reader watched before.
 func (h *Hub) watchPlayer(r *reader, player store.PlayerID, own bool) {
-	if r.player != "" {
-		r.relay.players.remove(r, r.player)
-	}
+	h.unwatchPlayer(r)
 	r.player = player
+	if own {
+		r.owner = true
+		h.mail.add(player, r)
+	}
 	r.relay.players.add(r, player, own)
+}
+
+func (h *Hub) unwatchPlayer(r *reader) {
+	if r.player == "" {
+		return
+	}
+	r.relay.players.remove(r, r.player)
+	if r.owner {
+		h.mail.remove(r.player, r)
+	}
 }
 
 // leave takes a reader out. When it returns nobody touches the reader's socket any more.
 func (h *Hub) leave(r *reader) (sentAway *farewell) {
-	if r.player != "" {
-		r.relay.players.remove(r, r.player)
-	}
+	h.unwatchPlayer(r)
 	ended := r.relay.leave(r)
 	h.mu.Lock()
 	if ended {
@@ -258,6 +273,8 @@ func (h *Hub) sendAway(ctx context.Context, leaving []*reader) {
 		}
 		select {
 		case <-time.After(rand.N(2 * spread / batches)):
+		case <-h.empty:
+			return
 		case <-ctx.Done():
 			spread = 0
 		}

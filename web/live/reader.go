@@ -53,7 +53,8 @@ type reader struct {
 	relay  *relay
 	group  *group
 	place  int            // in the group's list; the relay's lock guards it
-	player store.PlayerID // whom the reader watches; the handler's own
+	player store.PlayerID // whom the reader watches; this and owner are the handler's own
+	owner  bool           // the reader showed the player's token
 
 	mu        sync.Mutex
 	next      *state

@@ -114,7 +114,7 @@ func (s *site) dial(t *testing.T, pathAndQuery string, header http.Header) (*pee
 func dialSmall(network, addr string) (net.Conn, error) {
 	conn, err := net.Dial(network, addr)
 	if err == nil {
-		err = conn.(*net.TCPConn).SetReadBuffer(4096)
+		err = conn.(*net.TCPConn).SetReadBuffer(16 << 10)
 	}
 	return conn, err
 }
