@@ -1,9 +1,11 @@
 package redisstore_test
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -14,13 +16,14 @@ import (
 	"leaderboard/store/storetest"
 )
 
-// sender adds one point after the other to a player of its own and counts what it was told.
+// sender adds points, one by one, to a player of its own and counts what it was told.
 type sender struct {
 	store  *redisstore.Store
 	player store.PlayerID
-	// repeats tells whether a submission whose outcome is unknown is sent again under its idempotency key until it is
-	// known.
+	// repeats tells whether what has an unknown outcome is sent again under its idempotency key until that is known.
 	repeats bool
+	// batch is how many points go in one batch; 0: each goes alone.
+	batch int
 
 	told, unknown int64
 }
@@ -46,7 +49,10 @@ func TestRestartsOfRedisLoseNothingAndDoubleNothing(t *testing.T) {
 	senders := make([]*sender, 8)
 	var working sync.WaitGroup
 	for i := range senders {
-		senders[i] = &sender{store: processes[i%2], player: store.PlayerID(fmt.Sprint("p", i)), repeats: i >= 4}
+		senders[i] = &sender{store: processes[i%2], player: store.PlayerID(fmt.Sprint("p", i)), repeats: i >= 3}
+		if i >= 6 {
+			senders[i].batch = 300 // three calls: a restart may come between them
+		}
 		working.Go(func() { senders[i].run(ctx, t, &all) })
 	}
 	for range 3 {
@@ -83,14 +89,14 @@ func waitForMore(t *testing.T, all *atomic.Int64, more int64) {
 
 func (s *sender) run(ctx context.Context, t *testing.T, all *atomic.Int64) {
 	for n := 0; ctx.Err() == nil; n++ {
-		submission := store.Submission{Player: s.player, Points: store.Whole(1)}
+		once := store.Once{}
 		if s.repeats {
-			submission.Once = store.Once{Key: fmt.Sprint(s.player, "-", n), Fingerprint: "f"}
+			once = store.Once{Key: fmt.Sprint(s.player, "-", n), Fingerprint: "f"}
 		}
 		for {
-			_, err := s.store.Submit(t.Context(), "demo", submission)
+			err := s.send(t, once)
 			if err == nil {
-				s.told++
+				s.told += int64(max(s.batch, 1))
 				all.Add(1)
 				break
 			}
@@ -105,6 +111,21 @@ func (s *sender) run(ctx context.Context, t *testing.T, all *atomic.Int64) {
 			}
 		}
 	}
+}
+
+// send sends one submission, or one batch, and returns an error unless all of it was applied.
+func (s *sender) send(t *testing.T, once store.Once) error {
+	submission := store.Submission{Player: s.player, Points: store.Whole(1)}
+	if s.batch == 0 {
+		submission.Once = once
+		_, err := s.store.Submit(t.Context(), "demo", submission)
+		return err
+	}
+	outcomes, _, err := s.store.SubmitBatch(t.Context(), "demo", slices.Repeat([]store.Submission{submission}, s.batch), once)
+	for _, outcome := range outcomes {
+		err = cmp.Or(err, outcome.Err)
+	}
+	return err
 }
 
 // pause lets a restarting server have the processor.
@@ -125,5 +146,45 @@ func (s *sender) check(t *testing.T) {
 	points := int64(standing.Points)
 	if points < s.told || points > s.told+s.unknown {
 		t.Errorf("%s has %d points: %d were acknowledged, and of %d nothing is known", s.player, points, s.told, s.unknown)
+	}
+}
+
+func TestARedisThatMayNotWriteRefusesWholeAndStillAnswers(t *testing.T) {
+	t.Parallel()
+	server := storetest.Server(t)
+	client := server.Client(t)
+	s := redisstore.New(client, redisstore.Options{})
+	if _, _, err := s.PutBoard(t.Context(), "demo", func(*store.Settings) error { return nil }); err != nil {
+		t.Fatal(err)
+	}
+	submit := func(points int64) error {
+		once := store.Once{Key: fmt.Sprint(points), Fingerprint: "f"}
+		submission := store.Submission{Player: "p", Points: store.Whole(points), Name: "Pat", Once: once}
+		_, err := s.Submit(t.Context(), "demo", submission)
+		return err
+	}
+	if err := submit(1); err != nil {
+		t.Fatal(err)
+	}
+	for i, trouble := range []struct{ setting, bad, good string }{
+		{"maxmemory", "1", "0"},
+		{"min-replicas-to-write", "1", "0"},
+	} {
+		if err := client.ConfigSet(t.Context(), trouble.setting, trouble.bad).Err(); err != nil {
+			t.Fatal(err)
+		}
+		if err := submit(int64(i) + 2); !errors.Is(err, store.ErrUnavailable) {
+			t.Errorf("%s: got %v, want ErrUnavailable", trouble.setting, err)
+		}
+		page, err := s.Top(t.Context(), store.Look{Board: "demo"}, 0, 10)
+		if err != nil || len(page.Entries) != 1 || page.Entries[0].Points != store.Points(i)+1 {
+			t.Errorf("%s: got %v, %v, want the score of before", trouble.setting, page.Entries, err)
+		}
+		if err := client.ConfigSet(t.Context(), trouble.setting, trouble.good).Err(); err != nil {
+			t.Fatal(err)
+		}
+		if err := submit(int64(i) + 2); err != nil {
+			t.Errorf("%s: after the trouble: %v", trouble.setting, err)
+		}
 	}
 }

@@ -18,6 +18,8 @@ type Suite struct {
 	Open func(testing.TB) (one, other store.Store, clock *Clock)
 	// Many is how many players there are where many are needed. At 3 000 a set of scores is far beyond any compact form.
 	Many int
+	// Only is the chapter to run; empty: all of them and the random histories.
+	Only string
 }
 
 // Run checks each rule by itself, then random histories against a [Model], then many callers at once.
@@ -38,6 +40,9 @@ func (s Suite) Run(t *testing.T) {
 		{"closing", closingRules()},
 		{"at once", crowdRules()},
 	} {
+		if s.Only != "" && s.Only != chapter.name {
+			continue
+		}
 		t.Run(chapter.name, func(t *testing.T) {
 			t.Parallel()
 			for _, r := range chapter.rules {
@@ -47,6 +52,9 @@ func (s Suite) Run(t *testing.T) {
 				})
 			}
 		})
+	}
+	if s.Only != "" {
+		return
 	}
 	t.Run("random histories leave the model's board", func(t *testing.T) {
 		t.Parallel()
