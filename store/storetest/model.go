@@ -88,8 +88,9 @@ func (m *Model) Submit(id store.BoardID, sub store.Submission, now time.Time) (s
 	}
 	m.count(changed || renamed, rank, previous)
 	return store.Result{
-		Board: id, Season: m.Season.Number, Decimals: m.Season.Decimals, Player: sub.Player, Points: taken.points, HasPoints: true, Submitted: submitted,
-		Improved: improved, Rank: rank, PreviousRank: previous, Total: m.Total(), AchievedAt: m.Season.AchievedAt(taken.slot, now),
+		Board: id, Season: m.Season.Number, Decimals: m.Season.Decimals, Player: sub.Player, Points: taken.points,
+		HasPoints: true, Submitted: submitted, Improved: improved, Rank: rank, PreviousRank: previous, Total: m.Total(),
+		AchievedAt: m.Season.AchievedAt(taken.slot, now),
 	}, nil
 }
 
@@ -161,7 +162,9 @@ func (m *Model) behind(points store.Points, now time.Time) int64 {
 	return min(slot, m.Season.Slots()-1)
 }
 
-func (m *Model) remember(player store.PlayerID, now time.Time, old place, had, improved bool, rank, previous int64) {
+func (m *Model) remember(
+	player store.PlayerID, now time.Time, old place, had, improved bool, rank, previous int64,
+) {
 	kind := store.NewScore
 	if improved {
 		kind = store.NewBest
@@ -170,8 +173,8 @@ func (m *Model) remember(player store.PlayerID, now time.Time, old place, had, i
 		kind = store.EnteredTop
 	}
 	happened := store.Activity{
-		At: now, Kind: kind, Decimals: m.Season.Decimals, Points: m.board[player].points, PreviousPoints: old.points, HadPoints: had,
-		Rank: rank, PreviousRank: previous,
+		At: now, Kind: kind, Decimals: m.Season.Decimals, Points: m.board[player].points, PreviousPoints: old.points,
+		HadPoints: had, Rank: rank, PreviousRank: previous,
 	}
 	list := slices.Insert(m.activity[player], 0, happened)
 	m.activity[player] = list[:min(len(list), m.Settings.ActivityCap)]
@@ -252,7 +255,9 @@ func (m *Model) FirstCome() []store.PlayerID {
 
 func (m *Model) sorted(tie func(a, b place) int) []store.PlayerID {
 	return slices.SortedFunc(maps.Keys(m.board), func(a, b store.PlayerID) int {
-		return cmp.Or(cmp.Compare(m.value(m.board[b].points), m.value(m.board[a].points)), tie(m.board[a], m.board[b]), strings.Compare(string(b), string(a)))
+		placeA, placeB := m.board[a], m.board[b]
+		better := cmp.Compare(m.value(placeB.points), m.value(placeA.points))
+		return cmp.Or(better, tie(placeA, placeB), strings.Compare(string(b), string(a)))
 	})
 }
 

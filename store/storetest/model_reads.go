@@ -64,7 +64,9 @@ func (m *Model) RankOf(points store.Points, sharedTies bool) int64 {
 }
 
 // Lookup returns the entries of some players, with their places among themselves, and who has none.
-func Lookup(entries []store.Entry, players []store.PlayerID, sharedTies bool) (placed []store.Placed, unknown []store.PlayerID) {
+func Lookup(
+	entries []store.Entry, players []store.PlayerID, sharedTies bool,
+) (placed []store.Placed, unknown []store.PlayerID) {
 	for _, entry := range entries {
 		if !slices.Contains(players, entry.Player) {
 			continue
@@ -90,7 +92,8 @@ func Search(entries []store.Entry, prefix string) []store.Entry {
 		return e.Name == "" || !strings.HasPrefix(store.Fold(string(e.Name)), store.Fold(prefix))
 	})
 	slices.SortFunc(found, func(a, b store.Entry) int {
-		return cmp.Or(strings.Compare(store.Fold(string(a.Name)), store.Fold(string(b.Name))), strings.Compare(string(a.Player), string(b.Player)))
+		byName := strings.Compare(store.Fold(string(a.Name)), store.Fold(string(b.Name)))
+		return cmp.Or(byName, strings.Compare(string(a.Player), string(b.Player)))
 	})
 	return found
 }

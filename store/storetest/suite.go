@@ -31,9 +31,12 @@ func (s Suite) Run(t *testing.T) {
 	}{
 		{"boards", boardRules()},
 		{"scores", scoreRules()},
+		{"numbers and ids", valueRules()},
+		{"traces", traceRules()},
 		{"history", historyRules()},
 		{"once", onceRules()},
 		{"reads", readRules()},
+		{"places", placeRules()},
 		{"moderation", moderationRules()},
 		{"held", heldRules()},
 		{"seasons", seasonRules()},

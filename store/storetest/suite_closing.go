@@ -59,7 +59,8 @@ func closedByHandEndsNow(f *fixture) {
 	if err != nil || !ended.Equal(now) {
 		f.Fatalf("close: ended %v, %v, want %v", ended, err, now)
 	}
-	if s := state.Season; s.Number != 2 || !s.Start.Equal(now) || s.Closed || state.Total != 0 || state.Version <= before.Version {
+	s := state.Season
+	if s.Number != 2 || !s.Start.Equal(now) || s.Closed || state.Total != 0 || state.Version <= before.Version {
 		f.Errorf("got %+v, want an empty season 2 from now", state)
 	}
 	f.equal("order", f.order(), []store.PlayerID{})

@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -286,7 +287,8 @@ func (f *fixture) stir(stop <-chan struct{}, process store.Store, players int) {
 		default:
 			_, err = process.Submit(f.ctx, demo, sub(player, fmt.Sprint(rand.IntN(50))))
 		}
-		if err != nil && !sameFault(err, store.ErrBanned) && !sameFault(err, store.ErrNotBanned) && !sameFault(err, store.ErrPlayerNotFound) {
+		expected := []error{nil, store.ErrBanned, store.ErrNotBanned, store.ErrPlayerNotFound}
+		if !slices.ContainsFunc(expected, func(want error) bool { return errors.Is(err, want) }) {
 			f.Errorf("stir: %v", err)
 			return
 		}
