@@ -43,7 +43,7 @@ func (s *Store) Deliver(ctx context.Context, d store.Delivered) (bool, error) {
 	p := d.Prize
 	word, _, err := s.list(ctx, s.scripts.inbox.deliver, keys, s.now(), d.Job,
 		max(d.Keep, store.ShortestMarking).Milliseconds(), s.keys.players(), string(d.Player),
-		encode(prize{p.Board, p.Season, p.Reward, p.Title, p.Data}))
+		encodeAsIs(prize{p.Board, p.Season, p.Reward, p.Title, p.Data}))
 	return word == "ok", err
 }
 
@@ -114,6 +114,17 @@ func parsePrize(id int64, kept, claimed string) (store.Prize, error) {
 		found.ClaimedAt = fromMillis(number(claimed))
 	}
 	return found, nil
+}
+
+// encodeAsIs is encode for values with data of others in them: what came as < does not go out as \u003c.
+func encodeAsIs(v any) string {
+	var text strings.Builder
+	encoder := json.NewEncoder(&text)
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(v); err != nil {
+		panic(err) // our own types always encode; data was checked when it was parsed
+	}
+	return strings.TrimSuffix(text.String(), "\n")
 }
 
 // ListenForPlayers calls heard with what happens to any player, until the context ends, and gap whenever something may

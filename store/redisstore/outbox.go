@@ -49,7 +49,7 @@ func (o *Outbox) changed() {
 
 // parcel spells a parcel as it stands in the lists: tries so far, times put off, event.
 func parcel(p *store.Parcel) string {
-	return strconv.Itoa(p.Attempts) + " " + strconv.Itoa(p.Put) + " " + encode(p.Event)
+	return strconv.Itoa(p.Attempts) + " " + strconv.Itoa(p.Put) + " " + encodeAsIs(p.Event)
 }
 
 func parseParcel(kept string) (store.Parcel, error) {

@@ -20,6 +20,6 @@ redis.call('HSET', prizes, number, whole(now) .. ' ' .. prize)
 redis.call('ZADD', inbox, number, number)
 local old = redis.call('ZRANGEBYSCORE', effects, '-inf', whole(now), 'LIMIT', 0, 128)
 if #old > 0 then redis.call('ZREM', effects, unpack(old)) end
-redis.call('PEXPIREAT', effects, whole(tonumber(redis.call('ZRANGE', effects, -1, -1, 'WITHSCORES')[2])))
+redis.call('PEXPIRE', effects, whole(tonumber(redis.call('ZRANGE', effects, -1, -1, 'WITHSCORES')[2]) - now))
 redis.call('PUBLISH', channel, 'reward ' .. number .. ' ' .. player)
 return {'ok', number}
