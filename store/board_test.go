@@ -14,7 +14,8 @@ func TestBoardIDs(t *testing.T) {
 		}
 	}
 	for _, id := range []string{
-		"", "A", "Demo", "-a", "_a", "a b", "a:b", "{x}", "*", "a.b", "a/b", "a\n", "\na", "a\x00", "é", "１", "a\u212a", "__proto__", strings.Repeat("a", 64), strings.Repeat("a", 1<<20),
+		"", "A", "Demo", "-a", "_a", "a b", "a:b", "{x}", "*", "a.b", "a/b", "a\n", "\na", "a\x00", "é", "１",
+		"a\u212a", "__proto__", strings.Repeat("a", 64), strings.Repeat("a", 1<<20),
 	} {
 		if got, err := ParseBoardID(id); !isInvalid(err, "board") {
 			t.Errorf("%.40q: got %.40q, %v, want an InvalidError for board", id, got, err)
@@ -124,7 +125,14 @@ func TestLimitIsInWholeUnits(t *testing.T) {
 		maxPoints int64
 		decimals  int
 		want      Points
-	}{{10_000_000, 0, 10_000_000}, {1000, 3, 1_000_000}, {1, 9, 1_000_000_000}, {MaxUnits, 0, MaxUnits}, {9_007_199, 9, 9_007_199_000_000_000}, {9_007_200, 9, MaxUnits}}
+	}{
+		{10_000_000, 0, 10_000_000},
+		{1000, 3, 1_000_000},
+		{1, 9, 1_000_000_000},
+		{MaxUnits, 0, MaxUnits},
+		{9_007_199, 9, 9_007_199_000_000_000},
+		{9_007_200, 9, MaxUnits},
+	}
 	for _, tt := range tests {
 		settings := Settings{MaxPoints: tt.maxPoints, Decimals: tt.decimals}
 		if got := settings.Limit(); got != tt.want {

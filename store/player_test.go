@@ -12,8 +12,10 @@ import (
 func TestNamesAreKeptAsSent(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{
-		"a", " Ann ", "M&M's", "<img src=x onerror=alert(1)>", "</script><script>alert(1)</script>", "{{7*7}}", `" onmouseover="alert(1)`, "&lt;b&gt;",
-		"javascript:alert(1)", "שלום עולם", "\u061c\u061c19", "\u2066a\u2069", "🩸", "🧙🏽‍♂️", strings.Repeat("👨‍👩‍👧‍👦", 8), "𝙍𝙖𝙣𝙠", "ᕕ( ཀ ʖ̯ ཀ)ᕗ", "Z" + strings.Repeat("\u0301", 60),
+		"a", " Ann ", "M&M's", "<img src=x onerror=alert(1)>", "</script><script>alert(1)</script>", "{{7*7}}",
+		`" onmouseover="alert(1)`, "&lt;b&gt;",
+		"javascript:alert(1)", "שלום עולם", "\u061c\u061c19", "\u2066a\u2069", "🩸", "🧙🏽‍♂️",
+		strings.Repeat("👨‍👩‍👧‍👦", 8), "𝙍𝙖𝙣𝙠", "ᕕ( ཀ ʖ̯ ཀ)ᕗ", "Z" + strings.Repeat("\u0301", 60),
 		"✨Multi✨", "Ива́н", "玩家", "dɹǝᗡ", "e\u0301", "\u00e9", "-", "¡", "0", "null",
 		strings.Repeat("a", 64), strings.Repeat("é", 64), strings.Repeat("玩", 64), strings.Repeat("𝙍", 64),
 	} {
@@ -26,8 +28,10 @@ func TestNamesAreKeptAsSent(t *testing.T) {
 func TestNamesThatHideOrTurnTextAreRefused(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{
-		"", " ", "\u00a0", "\u3000", "\u200b\u2060", "\ufeff", "\u00ad", "\u200d", "\ufe0f", "\u0301", "\u115f", "\u1160", "\u3164", "\uffa0", "\u2800", "\U000e0041", "\U0001d159",
-		"Rabbit\u202e", "\u202dRabbit", "a\x00", "a\nb", "a\r\nb", "a\u001b[31mred", "a\x7f", "a\u0085b", "a\u2028b", "a\u2029b", "\xff", "a\xc3", "\xed\xa0\x80",
+		"", " ", "\u00a0", "\u3000", "\u200b\u2060", "\ufeff", "\u00ad", "\u200d", "\ufe0f", "\u0301", "\u115f",
+		"\u1160", "\u3164", "\uffa0", "\u2800", "\U000e0041", "\U0001d159",
+		"Rabbit\u202e", "\u202dRabbit", "a\x00", "a\nb", "a\r\nb", "a\u001b[31mred", "a\x7f", "a\u0085b",
+		"a\u2028b", "a\u2029b", "\xff", "a\xc3", "\xed\xa0\x80",
 		strings.Repeat("a", 65), strings.Repeat("é", 65), strings.Repeat("𝙍", 65), strings.Repeat("a", 10_000), strings.Repeat("a", 1<<20),
 	} {
 		if got, err := ParseName(name); !isInvalid(err, "name") {
@@ -39,7 +43,8 @@ func TestNamesThatHideOrTurnTextAreRefused(t *testing.T) {
 func TestPlayerIDsTakeEveryPrintableText(t *testing.T) {
 	t.Parallel()
 	for _, id := range []string{
-		"p1", "a:b", "a:b:c", ":", "{x}", "}{", "{", "*", "?", "[a]", "lb:B:meta", "123", "00123", "-inf", "+inf", "(5", "__proto__", "constructor", "..", "a/b", "%00", "a b",
+		"p1", "a:b", "a:b:c", ":", "{x}", "}{", "{", "*", "?", "[a]", "lb:B:meta", "123", "00123", "-inf", "+inf",
+		"(5", "__proto__", "constructor", "..", "a/b", "%00", "a b",
 		"<script>", "Ünïcode", "玩家", "🩸", "\u00e9", strings.Repeat("a", 128), strings.Repeat("玩", 42) + "aa",
 	} {
 		if got, err := ParsePlayerID(id); err != nil || string(got) != id {
@@ -51,7 +56,8 @@ func TestPlayerIDsTakeEveryPrintableText(t *testing.T) {
 func TestPlayerIDsThatNoPathOrLogCouldCarryAreRefused(t *testing.T) {
 	t.Parallel()
 	for _, id := range []string{
-		"", " ", " a", "a ", "\ta", "a\u00a0", "\u3000a", "a\u2003", "a\u2000", "a\x00b", "a\nb", "a\x7f", "a\u0085", "a\u001b[31m", "\xff", "a\xc3", "\xed\xa0\x80",
+		"", " ", " a", "a ", "\ta", "a\u00a0", "\u3000a", "a\u2003", "a\u2000", "a\x00b", "a\nb", "a\x7f",
+		"a\u0085", "a\u001b[31m", "\xff", "a\xc3", "\xed\xa0\x80",
 		strings.Repeat("a", 129), strings.Repeat("玩", 43), strings.Repeat("a", 1<<20),
 		strings.Repeat("\u0958", 43), // 129 bytes, and normal form C makes it longer
 	} {
@@ -76,7 +82,8 @@ func TestPlayerIDsThatLookTheSameAreTheSame(t *testing.T) {
 func TestFoldRemovesCaseAndCompatibility(t *testing.T) {
 	t.Parallel()
 	for name, want := range map[string]string{
-		"Ann": "ann", "ANN": "ann", "STRASSE": "strasse", "Straße": "strasse", "ΣΊΣΥΦΟΣ": "σίσυφοσ", "𝙍𝙖𝙣𝙠": "rank", "Ｆｕｌｌ": "full", "ﬁn": "fin", "Ꮒ": "ꮒ", "ꮒ": "ꮒ", "玩家": "玩家", "": "",
+		"Ann": "ann", "ANN": "ann", "STRASSE": "strasse", "Straße": "strasse", "ΣΊΣΥΦΟΣ": "σίσυφοσ", "𝙍𝙖𝙣𝙠": "rank",
+		"Ｆｕｌｌ": "full", "ﬁn": "fin", "Ꮒ": "ꮒ", "ꮒ": "ꮒ", "玩家": "玩家", "": "",
 	} {
 		if got := Fold(name); got != want {
 			t.Errorf("Fold(%q): got %q, want %q", name, got, want)
@@ -111,7 +118,9 @@ func FuzzPlayerID(f *testing.F) {
 		if again, err := ParsePlayerID(string(id)); err != nil || again != id {
 			t.Fatalf("%q gave %q, which gives %q, %v", text, id, again, err)
 		}
-		if len(id) < 1 || len(id) > MaxPlayerIDBytes || !utf8.ValidString(string(id)) || !norm.NFC.IsNormalString(string(id)) || strings.TrimSpace(string(id)) != string(id) {
+		got := string(id)
+		if got == "" || len(got) > MaxPlayerIDBytes || !utf8.ValidString(got) || !norm.NFC.IsNormalString(got) ||
+			strings.TrimSpace(got) != got {
 			t.Fatalf("%q gave %q", text, id)
 		}
 	})
