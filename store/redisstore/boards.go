@@ -351,3 +351,19 @@ func (s *Store) DeleteBoard(ctx context.Context, id store.BoardID) error {
 	}
 	return s.restless(id)
 }
+
+// RenewEpochs gives every board another epoch. A store that lost its last moments counts versions again that others have
+// seen already: with another epoch nobody takes the new ones for the old.
+func (s *Store) RenewEpochs(ctx context.Context) error {
+	states, err := s.BoardStates(ctx)
+	if err != nil {
+		return err
+	}
+	for i := range states {
+		key := s.keys.of(&states[i].Board).board()
+		if _, err := s.call(ctx, s.scripts.renewEpoch, []string{key}, newEpoch()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
