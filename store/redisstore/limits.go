@@ -67,9 +67,7 @@ func (l *Limiter) Take(ctx context.Context, subject string, limit store.Limit) (
 	if len(reply) != 4 {
 		return store.Quota{}, unexpected("lease", raw)
 	}
-	held.draw(reply)
-	quota, _ := held.use()
-	return quota, nil
+	return held.draw(reply), nil
 }
 
 // lease returns the subject's lease, and now and then drops those that nobody used for a while.
@@ -121,16 +119,22 @@ func (h *lease) use() (store.Quota, bool) {
 	return quota, false
 }
 
-// draw takes in what lease.lua answered: granted, left beyond that, ms to wait, ms until the window ends.
-func (h *lease) draw(reply []any) {
+// draw takes in what lease.lua answered: granted, left beyond that, ms to wait, ms until the window ends. The first call
+// granted is that of the caller, so that no other takes it meanwhile.
+func (h *lease) draw(reply []any) store.Quota {
 	now := time.Now()
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.left, h.beyond = int(number(reply[0])), int(number(reply[1]))
+	granted := int(number(reply[0]))
+	h.left, h.beyond = max(granted-1, 0), int(number(reply[1]))
 	h.ends = now.Add(leaseLife)
-	h.resets = now.Add(time.Duration(number(reply[3])) * time.Millisecond)
+	resets := time.Duration(number(reply[3])) * time.Millisecond
+	h.resets = now.Add(resets)
 	h.retry = time.Time{}
-	if h.left == 0 {
-		h.retry = now.Add(time.Duration(max(number(reply[2]), 1)) * time.Millisecond)
+	if granted > 0 {
+		return store.Quota{Allowed: true, Left: h.left + h.beyond, Resets: resets}
 	}
+	wait := time.Duration(max(number(reply[2]), 1)) * time.Millisecond
+	h.retry = now.Add(wait)
+	return store.Quota{Resets: max(resets, wait), RetryAfter: wait}
 }

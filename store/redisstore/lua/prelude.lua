@@ -39,13 +39,14 @@ local function sharedRank(scores, packed, span)
 end
 
 -- The two-window estimate: what was counted in the window before fades evenly while the present one runs. Returns how
--- many more there is room for, and the milliseconds until there is room for one.
+-- many more there is room for, and the milliseconds until there is room for one. Division comes last: a fraction
+-- that is a little off would refuse one who waited as long as told.
 local function estimate(before, present, elapsed, window, limit)
-  local room = math.floor(limit - present - before * (1 - elapsed / window))
+  local room = math.floor(limit - present - before * (window - elapsed) / window)
   if room >= 1 then return room, 0 end
   if present + 1 <= limit then
-    return 0, math.ceil(window * (1 - (limit - present - 1) / before) - elapsed)
+    return 0, math.ceil(window * (before - (limit - present - 1)) / before) - elapsed
   end
-  return 0, math.ceil(window - elapsed + window * (1 - (limit - 1) / present))
+  return 0, window - elapsed + math.ceil(window * (present - (limit - 1)) / present)
 end
 
