@@ -31,6 +31,14 @@ type Key struct {
 	LastUsedAt time.Time // zero: never used; a minute late at most
 }
 
+// ParseKeyName returns s as what a key is called, or an [InvalidError] for the field name.
+func ParseKeyName(s string) (string, error) {
+	if !validTitle(s) {
+		return "", Invalid("name", wantTitle)
+	}
+	return strings.Clone(s), nil
+}
+
 // A key's token is lb_, its id, _ and its secret. Both are lower-case base32: nothing in it needs escaping, and a
 // double click takes it whole.
 const (

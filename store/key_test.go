@@ -35,3 +35,15 @@ func TestWhatIsNoKeyTokenIsRefused(t *testing.T) {
 		}
 	}
 }
+
+func TestKeyNamesAreShortAndVisible(t *testing.T) {
+	t.Parallel()
+	for name, fine := range map[string]bool{
+		"game server": true, strings.Repeat("é", 100): true, "<b>": true,
+		"": false, " ": false, "a\nb": false, "a\u202eb": false, "\xff": false, strings.Repeat("a", 101): false,
+	} {
+		if got, err := store.ParseKeyName(name); (err == nil) != fine || fine && got != name {
+			t.Errorf("%q: got %q, %v", name, got, err)
+		}
+	}
+}
