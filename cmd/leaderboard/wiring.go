@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"strings"
@@ -24,6 +25,7 @@ import (
 type kept struct {
 	client     redis.UniversalClient
 	afterWrite func() // nil: nothing waits for a write
+	restored   bool   // from a snapshot, which may lack the last second
 	words      string // for whoever starts the program
 	close      func() error
 }
@@ -46,7 +48,9 @@ func (c *serveCmd) openStore(ctx context.Context, log *slog.Logger) (kept, error
 	if c.Data != "" {
 		words = "embedded, with a snapshot in " + c.Data + " (fine for ten thousand players; --redis-url for more)"
 	}
-	return kept{client: server.Client(), afterWrite: server.Changed, words: words, close: server.Close}, nil
+	return kept{
+		client: server.Client(), afterWrite: server.Changed, restored: server.Loaded(), words: words, close: server.Close,
+	}, nil
 }
 
 // whereabouts says where a Redis is, without what opens it.
@@ -68,37 +72,83 @@ func whereabouts(address string) string {
 // inside is the server behind its listener.
 type inside struct {
 	app   *fiber.App
+	hub   *live.Hub
 	store *redisstore.Store
-	close func() error
+	close func() error // when app and hub are
 }
 
+// newcomers is how many readers a process lets in each second: after a restart all come back at once, and each needs
+// the whole top.
+const newcomers = 1000
+
 // build puts the server together. Closing it ends what runs in the background, then the store.
-func build(kept kept, c *serveCmd, secrets secrets, log *slog.Logger) inside {
+func build(ctx context.Context, kept kept, c *serveCmd, secrets secrets, log *slog.Logger) (inside, error) {
 	var tops *live.Tops
 	boards := redisstore.New(kept.client, redisstore.Options{
 		Prefix: c.KeyPrefix, OnceKeep: c.IdempotencyKeep, AfterWrite: kept.afterWrite, Logger: log,
 		Wrote: func(id store.BoardID, version, total int64) { tops.Wrote(id, version, total) },
 	})
+	if kept.restored {
+		if err := boards.RenewEpochs(ctx); err != nil {
+			return inside{}, errors.Join(err, kept.close())
+		}
+	}
 	changes := redisstore.NewChanges(kept.client, redisstore.ChangesOptions{
 		Prefix: c.KeyPrefix, Logger: log,
 		OnChange: func(change redisstore.Change) { tops.Changed(live.Change(change)) },
 		OnGap:    func() { tops.Gap() },
 	})
 	tops = live.NewTops(boards, changes, log)
+	metrics := registry(boards)
+	hub, err := live.NewHub(tops, boards, live.Options{
+		Limits:  live.Limits{Readers: c.Readers, PerAddress: c.ReadersPerAddress, PerSecond: newcomers},
+		Origins: c.PublicURL, Registerer: metrics, Logger: log,
+	})
+	if err != nil {
+		return inside{}, errors.Join(fmt.Errorf("--public-url: %w", err), kept.close())
+	}
 	background, stop := context.WithCancel(context.Background())
 	var running sync.WaitGroup
 	running.Go(func() { changes.Run(background) })
 	running.Go(func() { tops.Run(background) })
 	app := web.New(web.Deps{
-		Store: boards, Tops: web.KeptTops(tops), Keys: web.NewFirstKey(secrets.key), Log: log,
+		Store: telling{boards, hub}, Tops: web.KeptTops(tops), Live: hub, Keys: web.NewFirstKey(secrets.key), Log: log,
 		Ping: boards.Ping, Subscribed: changes.Alive,
-		Registry: registry(boards), TrustedProxies: c.proxies,
+		Registry: metrics, TrustedProxies: c.proxies,
 	})
-	return inside{app: app, store: boards, close: func() error {
+	return inside{app: app, hub: hub, store: boards, close: func() error {
 		stop()
 		running.Wait()
 		return kept.close()
-	}}
+	}}, nil
+}
+
+// telling is a store that tells the hub who has posted: whoever watches them learns at once where they stand.
+type telling struct {
+	store.Store
+	hub *live.Hub
+}
+
+// Submit implements [store.Scores].
+func (t telling) Submit(ctx context.Context, board store.BoardID, s store.Submission) (store.Result, error) {
+	result, err := t.Store.Submit(ctx, board, s)
+	if err == nil {
+		t.hub.Posted(board, s.Player)
+	}
+	return result, err
+}
+
+// SubmitBatch implements [store.Scores].
+func (t telling) SubmitBatch(
+	ctx context.Context, board store.BoardID, submissions []store.Submission, once store.Once,
+) (outcomes []store.Outcome, replayed bool, err error) {
+	outcomes, replayed, err = t.Store.SubmitBatch(ctx, board, submissions, once)
+	for i := range outcomes {
+		if outcomes[i].Err == nil {
+			t.hub.Posted(board, submissions[i].Player)
+		}
+	}
+	return outcomes, replayed, err
 }
 
 // registry returns the metrics of the process and of the store; package web adds its own.
