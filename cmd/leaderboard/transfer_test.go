@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
@@ -173,6 +174,30 @@ func TestImport(t *testing.T) {
 		status, out, said := command(t, "player,points\np1,5\n", proxy.at("import", "-", "--board=given-up", "--patience=300ms")...)
 		if status != 1 || out != "0 rows taken, 0 refused\n" || !strings.Contains(said, "given up after") {
 			t.Errorf("got status %d, %s%s", status, out, said)
+		}
+	})
+
+	t.Run("stops when told to", func(t *testing.T) {
+		t.Parallel()
+		server.board(t, "stopped", `{}`)
+		sent := make(chan struct{}, 1)
+		proxy := server.between(t, func(_ http.ResponseWriter, r *http.Request, _ http.Handler) bool {
+			if r.Method != "POST" {
+				return false
+			}
+			_, _ = io.Copy(io.Discard, r.Body) // only then is a hung up connection noticed
+			sent <- struct{}{}
+			<-r.Context().Done()
+			return true
+		})
+		file := filepath.Join(t.TempDir(), "board.csv")
+		if err := os.WriteFile(file, []byte("player,points\np1,5\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		p := program(t, nil, proxy.at("import", file, "--board=stopped")...)
+		<-sent
+		if status := p.stop(t, syscall.SIGINT); status != 1 || !strings.Contains(p.err.String(), "the same command goes on from here") {
+			t.Errorf("got status %d, %s%s", status, &p.out, &p.err)
 		}
 	})
 
