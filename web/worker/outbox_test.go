@@ -229,26 +229,32 @@ func TestWhatFailsComesAgainUntilItArrives(t *testing.T) {
 	}
 }
 
-// failing sends one event whose last attempt it is, and returns why it died.
-func failing(t *testing.T, webhooks *worker.Webhooks, url string) string {
-	t.Helper()
+func TestAnEventThatNeverArrivesIsDeadWithItsReason(t *testing.T) {
+	t.Parallel()
 	o := newOffice(t)
-	o.run(worker.SenderOptions{Boards: boards{"demo": url}, Webhooks: webhooks})
+	rec := newReceiver(t, func(w http.ResponseWriter, _ *http.Request, _ int) { w.WriteHeader(http.StatusGone) })
+	o.run(worker.SenderOptions{Boards: boards{"demo": rec.URL}})
 	last := eventOf("e")
 	last.Attempts = store.MaxAttempts - 1
 	o.send(last)
 	var dead []store.DeadEvent
-	eventually(t, 20*time.Second, "the event is dead", func() bool {
+	eventually(t, 5*time.Second, "the event is dead", func() bool {
 		var err error
 		if dead, err = o.outbox.Dead(t.Context(), 0, 10); err != nil {
 			t.Fatal(err)
 		}
 		return len(dead) == 1
 	})
-	return dead[0].Reason
+	if !strings.Contains(dead[0].Reason, "answered 410") || dead[0].Event.ID != "e" {
+		t.Errorf("got %+v", dead[0])
+	}
+	if err := o.outbox.Replay(t.Context(), "e"); err != nil {
+		t.Error(err)
+	}
+	eventually(t, 5*time.Second, "it was sent again", func() bool { return rec.times("e") == 2 })
 }
 
-func TestWhatCannotArriveIsDeadWithItsReason(t *testing.T) {
+func TestWhatDoesNotArriveHasAReason(t *testing.T) {
 	t.Parallel()
 	elsewhere := newReceiver(t, nil)
 	redirect := newReceiver(t, func(w http.ResponseWriter, r *http.Request, _ int) {
@@ -277,8 +283,10 @@ func TestWhatCannotArriveIsDeadWithItsReason(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			if reason := failing(t, worker.NewWebhooks(test.allowed), test.url); !strings.Contains(reason, test.want) {
-				t.Errorf("died of %q, want %q", reason, test.want)
+			to := store.Webhook{URL: test.url, Secret: secret}
+			err := worker.NewWebhooks(test.allowed).Send(t.Context(), to, eventOf("e").Event)
+			if err == nil || !strings.Contains(err.Error(), test.want) {
+				t.Errorf("got %v, want %q", err, test.want)
 			}
 		})
 	}
