@@ -8,17 +8,20 @@ import (
 	"leaderboard/store"
 )
 
-// A lease is a tenth of the limit at most, and small enough that what a process leaves unused does not matter.
+// A lease is a tenth of the limit at most, and no larger than this.
 const (
 	leaseShare = 10
 	largeLease = 1000
 )
 
-// leaseLife bounds how long a leased call may be used: longer, and calls of one window could pile up in the next.
-const leaseLife = time.Second
+// leaseLife is how long a leased call may be used: a tenth of the window and a second at most. Longer, and calls of one
+// window could pile up in the next.
+func leaseLife(window time.Duration) time.Duration { return min(window/leaseShare, time.Second) }
 
 // Limiter counts the calls of subjects (API keys, addresses) over all processes. It draws calls from Redis in small
-// leases, so that a call costs no trip. Its methods may be called at once.
+// leases, so that a call costs no trip. A lease begins with one call and doubles as long as leases are used up; what is
+// left of one is given back with the next draw. So a subject that calls now and then, through however many processes,
+// has its whole limit. Its methods may be called at once.
 type Limiter struct {
 	store *Store
 
@@ -32,6 +35,8 @@ type lease struct {
 	drawing sync.Mutex // one draw at a time for a subject
 
 	mu      sync.Mutex
+	granted int   // at the last draw
+	window  int64 // in which that was; Redis' count of windows
 	left    int
 	beyond  int // left in Redis at the last draw
 	ends    time.Time
@@ -57,17 +62,17 @@ func (l *Limiter) Take(ctx context.Context, subject string, limit store.Limit) (
 	if quota, ok := held.use(); ok { // drawn by another call meanwhile
 		return quota, nil
 	}
-	wanted := min(max(limit.Count/leaseShare, 1), largeLease)
+	wanted, back, window := held.giveBack(min(max(limit.Count/leaseShare, 1), largeLease))
 	raw, err := l.store.call(ctx, l.store.scripts.lease, []string{l.store.keys.rate(subject)},
-		l.store.now(), limit.Count, limit.Window.Milliseconds(), wanted)
+		l.store.now(), limit.Count, limit.Window.Milliseconds(), wanted, back, window)
 	if err != nil {
 		return store.Quota{}, err
 	}
 	reply := items(raw)
-	if len(reply) != 4 {
+	if len(reply) != 5 {
 		return store.Quota{}, unexpected("lease", raw)
 	}
-	return held.draw(reply), nil
+	return held.draw(reply, leaseLife(limit.Window)), nil
 }
 
 // lease returns the subject's lease, and now and then drops those that nobody used for a while.
@@ -119,15 +124,29 @@ func (h *lease) use() (store.Quota, bool) {
 	return quota, false
 }
 
-// draw takes in what lease.lua answered: granted, left beyond that, ms to wait, ms until the window ends. The first call
-// granted is that of the caller, so that no other takes it meanwhile.
-func (h *lease) draw(reply []any) store.Quota {
+// giveBack returns how many calls to draw next, and what is to be given back of the last draw, which nobody can use from
+// here on: should the next draw fail, it is lost.
+func (h *lease) giveBack(most int) (wanted, back int, window int64) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	wanted = 2 * h.granted
+	if h.left > 0 {
+		wanted = h.granted - h.left
+	}
+	back, h.left = h.left, 0
+	return min(max(wanted, 1), most), back, h.window
+}
+
+// draw takes in what lease.lua answered: granted, left beyond that, ms to wait, ms until the window ends, the window.
+// The first call granted is that of the caller, so that no other takes it meanwhile.
+func (h *lease) draw(reply []any, life time.Duration) store.Quota {
 	now := time.Now()
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	granted := int(number(reply[0]))
+	h.granted, h.window = granted, number(reply[4])
 	h.left, h.beyond = max(granted-1, 0), int(number(reply[1]))
-	h.ends = now.Add(leaseLife)
+	h.ends = now.Add(life)
 	resets := time.Duration(number(reply[3])) * time.Millisecond
 	h.resets = now.Add(resets)
 	h.retry = time.Time{}

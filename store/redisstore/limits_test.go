@@ -6,6 +6,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"pgregory.net/rapid"
@@ -188,4 +189,42 @@ func TestProcessesTogetherNeverExceedALimit(t *testing.T) {
 			t.Errorf("got %d calls allowed, want the limit of %d but for what leases leave unused", got, count)
 		}
 	}
+}
+
+func TestWhoCallsNowAndThenHasTheWholeLimit(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		limit := store.Limit{Count: 30, Window: 10 * time.Second}
+		client := storetest.Embedded(t)
+		var processes []*redisstore.Limiter
+		for range 4 {
+			processes = append(processes, redisstore.NewLimiter(redisstore.New(client, redisstore.Options{})))
+		}
+		// Twenty-four calls in ten seconds, each long after the one before: what is drawn and not used comes back.
+		for i := range 120 {
+			quota, err := processes[i%len(processes)].Take(t.Context(), "key", limit)
+			if err != nil || !quota.Allowed {
+				t.Fatalf("call %d: got %+v, %v, want it allowed", i, quota, err)
+			}
+			time.Sleep(10 * time.Second / 24)
+		}
+	})
+}
+
+func TestABusyCallerDrawsSeldom(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		draws := 0
+		s := redisstore.New(storetest.Embedded(t), redisstore.Options{AfterWrite: func() { draws++ }})
+		limiter := redisstore.NewLimiter(s)
+		for i := range 5000 {
+			quota, err := limiter.Take(t.Context(), "key", store.Limit{Count: 6000, Window: time.Second})
+			if err != nil || !quota.Allowed {
+				t.Fatalf("call %d: got %+v, %v, want it allowed", i, quota, err)
+			}
+		}
+		if draws > 20 {
+			t.Errorf("5000 calls at once took %d draws, want 20 at most", draws)
+		}
+	})
 }
