@@ -33,7 +33,8 @@ type Page struct {
 	Version int64
 	Total   int64
 	Entries []Entry
-	More    bool // there are entries behind the last one
+	More    bool      // there are entries behind the last one
+	Now     time.Time // the store's clock at this look
 }
 
 // Standing is one player's place and what surrounds it.

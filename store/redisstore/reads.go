@@ -130,7 +130,7 @@ func (s *Store) view(ctx context.Context, look store.Look, g glance) (store.View
 func (c *scene) page(reply, page []any) store.Page {
 	p := store.Page{
 		Board: c.board.ID, Season: c.season, Version: number(reply[1]), Epoch: text(reply[2]), Total: number(reply[3]),
-		Entries: entries(&c.season, page, number(reply[0])),
+		Entries: entries(&c.season, page, number(reply[0])), Now: fromMillis(number(reply[0])),
 	}
 	p.More = number(at(page, 0))-1+int64(len(p.Entries)) < p.Total && len(p.Entries) > 0
 	return p
@@ -411,6 +411,7 @@ const exportPage = 1000
 func (s *Store) Export(ctx context.Context, look store.Look) iter.Seq2[store.ExportRow, error] {
 	return func(yield func(store.ExportRow, error) bool) {
 		page, err := s.Top(ctx, look, 0, exportPage)
+		asOf := page.Now // of all pages: slots that run ahead of the clock end in one time, which an import knows by it
 		for {
 			if err != nil {
 				yield(store.ExportRow{}, err)
@@ -419,6 +420,7 @@ func (s *Store) Export(ctx context.Context, look store.Look) iter.Seq2[store.Exp
 			look.Season = page.Season.Number // go on in this season even when it is closed meanwhile
 			for _, entry := range page.Entries {
 				_, slot := page.Season.Unpack(entry.Packed)
+				entry.AchievedAt = page.Season.AchievedAt(slot, asOf)
 				if !yield(store.ExportRow{Entry: entry, Slot: slot}, nil) {
 					return
 				}
