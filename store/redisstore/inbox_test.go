@@ -221,7 +221,8 @@ func everyProcessHearsOfPrizes(q queueOn) {
 	q.ok(errOf(q.ClaimPrize(q.t.Context(), player, 1)))
 	q.deliver(deliveredTo(player, "b"))
 	for _, want := range []store.PlayerNews{
-		{Player: player, What: store.NewsReward, Prize: 1}, {Player: player, What: store.NewsClaimed, Prize: 1},
+		{Player: player, What: store.NewsReward, Prize: 1},
+		{Player: player, What: store.NewsClaimed, Prize: 1},
 		{Player: player, What: store.NewsReward, Prize: 2},
 	} {
 		if got := next(q.t, news); got != want {

@@ -180,6 +180,7 @@ func TestProcessesThatDieOrSleep(t *testing.T) {
 		"the job of a killed worker runs again within 15 s":                  aKilledWorker,
 		"a worker that slept through its lease neither finishes nor doubles": aSleepingWorker,
 		"what a killed sender held is sent by another":                       aKilledSender,
+		"nothing is lost or doubled when Redis is killed":                    aKilledRedis,
 	}
 	ends := map[string]func(t *testing.T){}
 	for name, story := range stories {
@@ -274,6 +275,44 @@ func aKilledSender(t *testing.T) func(t *testing.T) {
 	return func(t *testing.T) {
 		eventually(t, 15*time.Second, "it arrived", func() bool { return rec.times("e") == 2 })
 		eventually(t, 5*time.Second, "nothing is left", o.empty)
+	}
+}
+
+func aKilledRedis(t *testing.T) func(t *testing.T) {
+	server := storetest.Server(t, "--appendonly", "yes", "--appendfsync", "always")
+	client := server.Client(t)
+	s := redisstore.New(client, redisstore.Options{})
+	b := bench{s, t, client, "lb"}
+	stop := b.run(worker.PoolOptions{Handlers: map[string]worker.Handler{
+		"quick": func(ctx context.Context, job store.Delivery) error {
+			_, err := s.Deliver(ctx, prizeOf(job.ID))
+			return err
+		},
+	}})
+	const many = 1000
+	for i := range many {
+		b.add(store.Job{ID: fmt.Sprint(i), Kind: "quick", Wait: time.Duration(i) * 2 * time.Millisecond})
+	}
+	eventually(t, 10*time.Second, "some are done", func() bool { return b.counts().Scheduled < many/2 })
+	server.Kill(t)
+	server.Restart(t)
+	return func(t *testing.T) {
+		eventually(t, 20*time.Second, "all are done", func() bool {
+			c := b.counts()
+			return c.Scheduled+c.Ready+c.Running == 0
+		})
+		if err := stop(); err != nil {
+			t.Error(err)
+		}
+		prizes := b.prizes()
+		for i := range many {
+			if prizes[fmt.Sprint(i)] != 1 {
+				t.Errorf("%d was paid %d times", i, prizes[fmt.Sprint(i)])
+			}
+		}
+		if c := b.counts(); c.Dead != 0 {
+			t.Errorf("%+v", c)
+		}
 	}
 }
 
