@@ -18,6 +18,7 @@ type ledger struct {
 	mu     sync.Mutex
 	boards map[store.BoardID]*sheet
 	down   error         // what every read returns, while set
+	errs   []error       // what the next calls of Top return
 	deaf   error         // what Watch returns, while set
 	gate   chan struct{} // while set, reads wait for it to close
 	loads  int
@@ -26,6 +27,7 @@ type ledger struct {
 	standings []store.Entry // of players below the top
 	activity  map[store.PlayerID][]store.Activity
 	lookups   [][]store.PlayerID
+	late      chan struct{} // while set, answers of Lookup wait for it to close
 }
 
 // sheet is what stands on one board.
@@ -122,6 +124,11 @@ func (l *ledger) Top(ctx context.Context, look store.Look, offset, limit int64) 
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if len(l.errs) > 0 {
+		err := l.errs[0]
+		l.errs = l.errs[1:]
+		return store.Page{}, err
+	}
 	if l.down != nil {
 		return store.Page{}, l.down
 	}
@@ -154,15 +161,23 @@ func (l *ledger) Unwatch(id store.BoardID, incarnation int64) {
 func (l *ledger) Lookup(_ context.Context, look store.Look, players []store.PlayerID) (
 	store.Season, []store.Placed, []store.PlayerID, error,
 ) {
+	season, placed, unknown, late, err := l.lookup(look.Board, players)
+	if late != nil {
+		<-late
+	}
+	return season, placed, unknown, err
+}
+
+func (l *ledger) lookup(id store.BoardID, players []store.PlayerID) (
+	season store.Season, placed []store.Placed, unknown []store.PlayerID, late chan struct{}, err error,
+) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.lookups = append(l.lookups, append([]store.PlayerID(nil), players...))
-	s := l.boards[look.Board]
+	s := l.boards[id]
 	if l.down != nil || s == nil {
-		return store.Season{}, nil, nil, errors.Join(l.down, store.ErrUnavailable)
+		return season, nil, nil, l.late, errors.Join(l.down, store.ErrUnavailable)
 	}
-	var placed []store.Placed
-	var unknown []store.PlayerID
 next:
 	for _, player := range players {
 		for _, list := range [][]store.Entry{s.page.Entries, l.standings} {
@@ -175,7 +190,7 @@ next:
 		}
 		unknown = append(unknown, player)
 	}
-	return s.page.Season, placed, unknown, nil
+	return s.page.Season, placed, unknown, l.late, nil
 }
 
 func (l *ledger) Activity(_ context.Context, _ store.BoardID, player store.PlayerID, limit int64) ([]store.Activity, error) {

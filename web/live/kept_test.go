@@ -303,6 +303,44 @@ func TestABoardThatIsGoneIsDropped(t *testing.T) {
 	})
 }
 
+func TestWhoWaitsForTheNextLoadOfADroppedTopIsServedByAnother(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		l := newLedger()
+		l.put("demo", 30)
+		tops := keep(t, l)
+		gate := make(chan struct{})
+		l.set(func() { l.gate = gate; l.errs = []error{store.ErrBoardNotFound} }) // gone for a moment
+		first := make(chan error, 1)
+		go func() {
+			_, err := tops.Read(context.Background(), "demo", false)
+			first <- err
+		}()
+		synctest.Wait()
+		tops.Wrote("demo", 2, 0)
+		later := make(chan error, 10)
+		for range 10 {
+			go func() {
+				_, err := tops.Read(context.Background(), "demo", false)
+				later <- err
+			}()
+		}
+		synctest.Wait()
+		close(gate)
+		if err := <-first; !errors.Is(err, store.ErrBoardNotFound) {
+			t.Errorf("got %v, want no such board", err)
+		}
+		for range 10 {
+			if err := <-later; err != nil {
+				t.Error(err)
+			}
+		}
+		if len(tops.tops) != 1 || l.watched("demo", 1) != 1 {
+			t.Errorf("%d tops and %d subscriptions, want one", len(tops.tops), l.watched("demo", 1))
+		}
+	})
+}
+
 func TestABoardMadeAnewIsWatchedInsteadOfTheOldOne(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

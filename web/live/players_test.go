@@ -257,3 +257,27 @@ func TestWatchedPlayersSurviveAnAbsentStore(t *testing.T) {
 		}
 	})
 }
+
+func TestTheTopKnowsBetterThanALookupThatIsLate(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		l := newLedger()
+		l.put("demo", 50, 40)
+		l.stand("low", 500, 7)
+		h := newTestHub(t, l, Options{})
+		w := watchBoard(t, h, "demo", 2)
+		h.watchPlayer(w.reader, "low", false)
+		time.Sleep(time.Second)
+		late := make(chan struct{})
+		l.set(func() { l.late = late })
+		h.Posted("demo", "low")
+		synctest.Wait() // the lookup has seen rank 500, and its answer is on its way
+		l.change("demo", func(s *sheet) { s.page.Entries[0].Player = "low"; s.page.Version++ })
+		h.tops.Changed(l.state("demo"))
+		synctest.Wait()
+		w.expectYou(t, 1, 2)
+		close(late)
+		synctest.Wait()
+		w.expectYou(t, 1, 2)
+	})
+}

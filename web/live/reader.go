@@ -143,7 +143,8 @@ func (r *reader) fail() {
 	r.wire.stopWriting(time.Now())
 }
 
-// writeNext writes what stands first: a farewell makes all else needless, and a player's place follows the board.
+// writeNext writes what stands first: a farewell makes all else needless, and a player's place follows the board, which
+// is there from the first moment.
 func (r *reader) writeNext() (err error, more bool) {
 	r.mu.Lock()
 	deadline := time.Now().Add(writeTime)
@@ -162,12 +163,12 @@ func (r *reader) writeNext() (err error, more bool) {
 		r.again = false
 		r.mu.Unlock()
 		return r.writeState(s, again, deadline), true
-	case r.you != nil && r.written > 0:
+	case r.you != nil:
 		f := r.you
 		r.you = nil
 		r.mu.Unlock()
 		return r.send(f, deadline), true
-	case len(r.private) > 0 && r.written > 0:
+	case len(r.private) > 0:
 		f := r.private[0]
 		r.private = r.private[1:]
 		if len(r.private) == 0 {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -106,6 +107,56 @@ func TestAReaderThatTakesNothingInIsGivenUpAfterTenSeconds(t *testing.T) {
 		}
 	})
 }
+
+func TestNobodyTouchesASocketAfterItsReaderHasLeft(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		l := newLedger()
+		l.put("demo", 50, 40)
+		h := newTestHub(t, l, Options{})
+		w := watchBoard(t, h, "demo", 4)
+		time.Sleep(time.Second)
+		slow := &slowWire{fakeWire: w.fakeWire}
+		w.reader.mu.Lock()
+		w.wire = slow
+		w.reader.mu.Unlock()
+		raise(l, h.tops, "demo", 1)
+		synctest.Wait() // a writer is at work
+		h.leave(w.reader)
+		if slow.writing.Load() {
+			t.Error("the reader has left, and somebody writes to its socket")
+		}
+		w.beat() // as a handler would that is late
+		h.tops.Gap()
+		w.resync()
+		w.sendAway(serviceRestart, "")
+		w.alive(time.Hour)
+		touched := slow.touched.Load()
+		time.Sleep(time.Hour)
+		if got := slow.touched.Load(); got != touched {
+			t.Errorf("the socket was touched %d times after its reader had left", got-touched)
+		}
+	})
+}
+
+// slowWire takes a moment for each write, and counts who touches it.
+type slowWire struct {
+	*fakeWire
+	writing atomic.Bool
+	touched atomic.Int64
+}
+
+func (w *slowWire) send(*frame, time.Time) error {
+	w.touched.Add(1)
+	w.writing.Store(true)
+	time.Sleep(time.Second)
+	w.writing.Store(false)
+	return nil
+}
+
+func (w *slowWire) ping(time.Time) error                 { w.touched.Add(1); return nil }
+func (w *slowWire) goodbye(int, string, time.Time) error { w.touched.Add(1); return nil }
+func (w *slowWire) stopReading(time.Time)                { w.touched.Add(1) }
 
 func TestAResyncIsASnapshotOfThePresentState(t *testing.T) {
 	t.Parallel()
