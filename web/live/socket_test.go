@@ -481,23 +481,6 @@ func TestHugeFramesCloseWith1009(t *testing.T) {
 	_ = l
 }
 
-func TestTheReasonArrivesAtWhoStillSends(t *testing.T) {
-	t.Parallel()
-	s, _ := demoSite(t, Options{})
-	p := s.join(t, "demo")
-	p.take(t)
-	if _, err := p.NetConn().Write(rawFrame(0x81, 100<<10, strings.Repeat("x", 100<<10))); err != nil {
-		t.Fatal(err)
-	}
-	if got := p.takeClose(t); got != messageTooBig {
-		t.Errorf("got close code %d, want %d", got, messageTooBig)
-	}
-	// A server that closes with something unread resets the connection, and on some systems what it said last is lost.
-	if n, err := p.NetConn().Read(make([]byte, 1)); n != 0 || err != io.EOF {
-		t.Errorf("read %d bytes and %v behind the close frame, want EOF", n, err)
-	}
-}
-
 func TestAMessageThatNeverEndsIsGivenUp(t *testing.T) {
 	t.Parallel()
 	if scale(t) == 1 {
