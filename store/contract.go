@@ -18,6 +18,7 @@ type Store interface {
 	Moderation
 	Seasons
 	HeldScores
+	Erasure
 }
 
 // Boards makes, changes and removes boards.
@@ -119,4 +120,19 @@ type HeldScores interface {
 	AcceptHeld(ctx context.Context, board BoardID, id int64) (Result, error)
 	// RejectHeld drops a held submission. Returns [ErrHeldNotFound].
 	RejectHeld(ctx context.Context, board BoardID, id int64) error
+}
+
+// Erasure forgets people.
+type Erasure interface {
+	// ErasePlayer removes every trace of a person from all boards: scores of the running and the closed seasons, name,
+	// activity, held submissions, replies kept for a repeat; and beyond boards: rewards and what they were searched by,
+	// jobs and events about them, and what the audit says of them. A ban goes too, for it is a trace: whoever is to stay
+	// out is not to be erased. Erasing somebody whom nothing knows is done at once. What is sent for the same id later
+	// begins anew; what is sent meanwhile may go or stay.
+	//
+	// Done tells that nothing is left. Otherwise the erasure goes on in the background: the context ended, or work that
+	// began before may still hold a copy. An error means that it may or may not go on, and asking again is safe.
+	ErasePlayer(ctx context.Context, player PlayerID) (done bool, err error)
+	// ResumeErasures goes on with erasures that nobody works on, and returns how many are still under way.
+	ResumeErasures(ctx context.Context) (waiting int, err error)
 }

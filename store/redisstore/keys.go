@@ -32,6 +32,9 @@ func (k keys) apiKeysUsed() string { return k.prefix + ":{keys}:used" }
 func (k keys) auditLog() string    { return k.prefix + ":{audit}:log" }
 func (k keys) auditSeq() string    { return k.prefix + ":{audit}:seq" }
 
+// tokenKeys are what players' tokens are signed with, as text.
+func (k keys) tokenKeys() string { return k.prefix + ":{tokens}:keys" }
+
 // session is a session of the admin pages. Its name opens it, and comes from a cookie: a hash of it is short, fit for a
 // key, and opens nothing.
 func (k keys) session(name string) string {
@@ -41,6 +44,13 @@ func (k keys) session(name string) string {
 
 // sessions matches the keys of all sessions.
 func (k keys) sessions() string { return k.prefix + ":session:*" }
+
+// erasures is a hash of who is being erased; its turn is held by the process that goes on with what others left.
+func (k keys) erasures() string    { return k.prefix + ":{erase}:queue" }
+func (k keys) erasureTurn() string { return k.prefix + ":{erase}:turn" }
+
+// replies matches the replies kept for idempotency keys, of all boards.
+func (k keys) replies() string { return k.prefix + ":{*}:once:*" }
 
 // rate is the window of an API key or an address.
 func (k keys) rate(subject string) string { return k.prefix + ":{rate:" + escape(subject) + "}:calls" }

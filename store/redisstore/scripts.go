@@ -20,7 +20,7 @@ type script struct {
 
 // scripts are all scripts of a store, each behind the prelude.
 type scripts struct {
-	activity, audit, ban, board, close, create, delete, lease, lookup, prune, rank, ranges, register, remove, renewEpoch, reopen,
+	activity, audit, ban, board, close, create, delete, erase, eraseKept, lease, lookup, prune, rank, ranges, register, remove, renewEpoch, reopen,
 	revokeKey, search, submit, unban, unindex, update, useKey, view script
 
 	jobs   jobScripts
@@ -39,8 +39,8 @@ func newScripts() scripts {
 	}
 	return scripts{
 		activity: reads("activity"), audit: writes("audit"), ban: writes("ban"), board: reads("board"),
-		close: writes("close"), create: writes("create"), delete: writes("delete"), lease: writes("lease"),
-		lookup: reads("lookup"), prune: writes("prune"), rank: reads("rank"), ranges: reads("range"),
+		close: writes("close"), create: writes("create"), delete: writes("delete"), erase: writes("erase"),
+		eraseKept: writes("erase_kept"), lease: writes("lease"), lookup: reads("lookup"), prune: writes("prune"), rank: reads("rank"), ranges: reads("range"),
 		register: writes("register"), remove: writes("remove"), renewEpoch: writes("renew_epoch"), reopen: writes("reopen"),
 		revokeKey: writes("key_revoke"), search: reads("search"), submit: writes("submit"), unban: writes("unban"),
 		unindex: writes("unindex"), update: writes("update"), useKey: writes("key_used"),

@@ -226,13 +226,15 @@ local function take(player, units, name, folded, slot, activity)
   return nil, sign * value, improved, rank, previous, total, achieved
 end
 
--- The reply kept for a once key when its fingerprint is the same, 'conflict' when it is not, nil when there is none.
+-- The reply kept for a once key when its fingerprint is the same, 'conflict' when it is not, nil when there is none. Behind
+-- a NUL stands whose it is: an erasure must know.
 local function keptReply(key, fingerprint)
   local kept = redis.call('GET', key)
   if not kept then return nil end
   local split = string.find(kept, ' ', 1, true) or #kept + 1 -- a batch's key keeps no reply
   if string.sub(kept, 1, split - 1) ~= fingerprint then return 'conflict' end
-  return 'again ' .. string.sub(kept, split + 1)
+  local owner = string.find(kept, '\0', split, true) or #kept + 1
+  return 'again ' .. string.sub(kept, split + 1, owner - 1)
 end
 
 local results = {}
@@ -241,7 +243,7 @@ local n, arg = 0, 21
 for i = 1, count do
   local player, units, more = ARGV[arg + 1], tonumber(ARGV[arg + 2]), ARGV[arg + 3]
   arg = arg + 3
-  local name, folded, slot, onceKey, fingerprint, heldID, answer
+  local name, folded, slot, onceKey, fingerprint, heldID, answer, backdated
   if more ~= '' then
     local function given(letter)
       if not string.find(more, letter, 1, true) then return nil end
@@ -257,6 +259,7 @@ for i = 1, count do
     if time then slot, answer = slotAt(tonumber(time)) end
     local asked = given('s')
     if asked then slot = tonumber(asked) end
+    backdated = time or asked -- history and imports are an admin's own: they are not limited
     onceKey = given('o')
     if onceKey then
       onceKey = KEYS[tonumber(onceKey)]
@@ -267,7 +270,7 @@ for i = 1, count do
   end
 
   local kept = onceKey and keptReply(onceKey, fingerprint)
-  local wait = not kept and rateKeys and not heldID and limited(KEYS[rateKeys + i])
+  local wait = not kept and rateKeys and not (heldID or backdated) and limited(KEYS[rateKeys + i])
   if heldID and redis.call('HEXISTS', held, heldID) == 0 then answer = 'gone' end
   if kept then
     results[n + 1] = kept
@@ -283,7 +286,7 @@ for i = 1, count do
     if onceKey then
       local reply = answer or table.concat({'ok', season, decimals, whole(units), whole(points), improved, rank, previous,
         totalNow, whole(achieved)}, ' ')
-      redis.call('SET', onceKey, fingerprint .. ' ' .. reply, 'PX', keep)
+      redis.call('SET', onceKey, fingerprint .. ' ' .. reply .. '\0' .. player, 'PX', keep)
     end
     if not answer then players[#players + 1] = player end
     results[n + 1] = answer or points
