@@ -65,7 +65,7 @@ func (t Times) orUsual() Times {
 func New(deps Deps) *fiber.App {
 	times := deps.Times.orUsual()
 	e := &edge{
-		log: deps.Log, keys: deps.Keys, pages: pages.New(pages.Deps{Store: deps.Store}),
+		log: deps.Log, keys: deps.Keys, pages: pages.New(pages.Deps{Store: deps.Store, Live: deps.Live != nil}),
 		proxies: deps.TrustedProxies, metrics: newMetrics(deps.Registry), limit: times.Request,
 	}
 	app := fiber.New(fiber.Config{
