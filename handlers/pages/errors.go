@@ -43,6 +43,9 @@ func faults(code string) (fault, bool) {
 // ours. The request id lets an operator find the line in the log.
 func (p *Pages) Error(c *fiber.Ctx, status int, code, detail, requestID string) error {
 	told, known := faults(code)
+	if status == http.StatusForbidden && inAdmin(c) {
+		told, known = fault{"Not from there", "Your session has ended, or this form is not one of its own. Nothing was done. Log in and try again."}, true
+	}
 	if !known {
 		told = fault{heading: "That did not work", words: sentence(detail)}
 		if told.words == "" {
@@ -60,6 +63,10 @@ func (p *Pages) Error(c *fiber.Ctx, status int, code, detail, requestID string) 
 	}))
 }
 
+func inAdmin(c *fiber.Ctx) bool {
+	return c.Path() == "/admin" || strings.HasPrefix(c.Path(), "/admin/")
+}
+
 // waysOn returns where a reader can go from a problem.
 func waysOn(c *fiber.Ctx, status int, code string) []templates.Link {
 	var ways []templates.Link
@@ -73,6 +80,9 @@ func waysOn(c *fiber.Ctx, status int, code string) []templates.Link {
 	segment, _, below := strings.Cut(rest, "/")
 	if board, err := store.ParseBoardID(segment); ok && err == nil && code != "board_not_found" && (below || status == http.StatusUnprocessableEntity) {
 		ways = append(ways, templates.Link{Address: templ.SafeURL(boardAddress(board)), Text: "To the board"})
+	}
+	if inAdmin(c) {
+		return append(ways, templates.Link{Address: "/admin", Text: "Admin pages"})
 	}
 	return append(ways, templates.Link{Address: "/", Text: "All boards"})
 }

@@ -61,22 +61,24 @@ func get(t *testing.T, app *fiber.App, address string, cookies ...*http.Cookie) 
 }
 
 // has fails the test for each text that the page lacks.
-func (r reply) has(t *testing.T, texts ...string) {
+func (r reply) has(t *testing.T, texts ...string) reply {
 	t.Helper()
 	for _, text := range texts {
 		if !strings.Contains(r.body, text) {
 			t.Errorf("the page (%d) lacks %q", r.status, text)
 		}
 	}
+	return r
 }
 
-func (r reply) hasNot(t *testing.T, texts ...string) {
+func (r reply) hasNot(t *testing.T, texts ...string) reply {
 	t.Helper()
 	for _, text := range texts {
 		if strings.Contains(r.body, text) {
 			t.Errorf("the page (%d) has %q", r.status, text)
 		}
 	}
+	return r
 }
 
 func entry(player, name string, points store.Points, ago time.Duration) store.Entry {

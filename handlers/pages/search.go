@@ -58,7 +58,7 @@ func (p *Pages) search(c *fiber.Ctx, ask asked, w *writer) (templates.Search, er
 	if !found.Asked {
 		return found, nil
 	}
-	entries, err := p.find(c, w.board, ask.query)
+	entries, err := p.find(c, w.board, ask.query, foundRows)
 	for _, e := range entries {
 		row := w.row(e)
 		row.Address = templ.SafeURL(pickAddress(w.board, e.Player, 0) + "&q=" + url.QueryEscape(ask.query))
@@ -67,8 +67,8 @@ func (p *Pages) search(c *fiber.Ctx, ask asked, w *writer) (templates.Search, er
 	return found, err
 }
 
-// find returns the player whose whole id the text is, then those whose name begins with it.
-func (p *Pages) find(c *fiber.Ctx, board store.BoardID, text string) ([]store.Entry, error) {
+// find returns the player whose whole id the text is, then up to limit whose name begins with it.
+func (p *Pages) find(c *fiber.Ctx, board store.BoardID, text string, limit int64) ([]store.Entry, error) {
 	look := store.Look{Board: board}
 	var entries []store.Entry
 	if id, err := store.ParsePlayerID(text); err == nil {
@@ -79,7 +79,7 @@ func (p *Pages) find(c *fiber.Ctx, board store.BoardID, text string) ([]store.En
 			return nil, err
 		}
 	}
-	named, err := p.store.Search(c.UserContext(), look, text, foundRows)
+	named, err := p.store.Search(c.UserContext(), look, text, limit)
 	if err != nil {
 		return nil, err
 	}
