@@ -176,6 +176,9 @@ func (f *fixture) everything() store.Page {
 	if err != nil {
 		f.Fatalf("top: %v", err)
 	}
+	if now := f.clock.Now(); !page.Now.Equal(now) {
+		f.Errorf("the page is of %v, want %v", page.Now, now)
+	}
 	return page
 }
 
@@ -205,7 +208,10 @@ func (f *fixture) standing(player store.PlayerID) store.Standing {
 
 func (f *fixture) equal(what string, got, want any) {
 	f.Helper()
-	if diff := cmp.Diff(want, got, cmpopts.EquateEmpty(), cmpopts.EquateApprox(0, 1e-9), cmp.AllowUnexported()); diff != "" {
+	options := cmp.Options{
+		cmpopts.EquateEmpty(), cmpopts.EquateApprox(0, 1e-9), cmpopts.IgnoreFields(store.Page{}, "Now"),
+	}
+	if diff := cmp.Diff(want, got, options); diff != "" {
 		f.Errorf("%s (-want +got):\n%s", what, diff)
 	}
 }

@@ -145,6 +145,11 @@ func ranksOfPoints(f *fixture) {
 	if got := f.submit("new", "7"); got.Rank != ordinal.Rank {
 		f.Errorf("the score took place %d, promised was %d", got.Rank, ordinal.Rank)
 	}
+	season := f.state(demo).Season
+	f.submit("late", "7", inSlot(season.Slots()-1)) // the last of all who may have so many points
+	if got, err := f.one.RankOf(f.ctx, look(), number("7")); err != nil || got.Rank != 6 {
+		f.Errorf("behind the last slot: got %+v, %v, want 6", got, err)
+	}
 }
 
 func rangesOfPoints(f *fixture) {

@@ -152,23 +152,24 @@ func behind(page store.Page) store.Position {
 }
 
 func walkGoesOn(f *fixture) {
-	start := f.begin(func(s *store.Settings) { s.Policy = store.Last })
-	for _, player := range []store.PlayerID{"c", "a", "é", "b", "B", "z"} { // they share one slot
-		f.submit(player, "5", at(start))
+	start := f.begin(func(*store.Settings) {})
+	for _, player := range []store.PlayerID{"c", "a", "é", "b", "B", "z", "ab", "aa", "玩", "0", "~"} {
+		f.submit(player, "5", at(start)) // they share one slot
 	}
-	f.submit("first", "9")
-	f.submit("last", "1")
+	f.submit("first", "9", at(start))
+	f.submit("last", "1", at(start))
 	all := f.everything().Entries
 	for i, entry := range all {
-		position := store.Position{Packed: entry.Packed, Player: entry.Player}
-		if entry.Player != "first" {
-			f.submit(entry.Player, "10")
+		if err := f.one.RemovePlayer(f.ctx, demo, entry.Player); err != nil {
+			f.Fatalf("remove: %v", err)
 		}
-		page, err := f.one.After(f.ctx, look(), position, 10)
+		position := store.Position{Packed: entry.Packed, Player: entry.Player}
+		page, err := f.one.After(f.ctx, look(), position, 100)
 		if err != nil {
 			f.Fatalf("after: %v", err)
 		}
 		f.equal("behind "+string(entry.Player), players(page.Entries), players(all[i+1:]))
+		f.submit(entry.Player, entry.Points.Text(0), at(start))
 	}
 }
 

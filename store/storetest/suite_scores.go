@@ -103,7 +103,7 @@ func firstComeFirst(f *fixture) {
 func clocksDoNotMatter(f *fixture) {
 	f.put(demo, asIs)
 	var want []store.PlayerID
-	for i, step := range []time.Duration{0, -time.Second, -time.Hour, 2 * time.Hour, -1, 0, -1000 * time.Hour, time.Minute} {
+	for i, step := range []time.Duration{0, -time.Second, -time.Hour, 2 * time.Hour, -time.Millisecond, 0, -1000 * time.Hour, time.Minute} {
 		f.clock.Step(step)
 		player := store.PlayerID(fmt.Sprint("p", 9-i))
 		process := []store.Store{f.one, f.other}[i%2]

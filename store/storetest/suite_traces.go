@@ -90,6 +90,10 @@ func versionCountsTheTop(f *fixture) {
 		f.Fatalf("ban: %v", err)
 	}
 	expect("a ban outside the top", 0)
+	if _, err := f.one.Unban(f.ctx, demo, "b"); err != nil {
+		f.Fatalf("unban: %v", err)
+	}
+	expect("an unban outside the top", 0)
 	if _, err := f.one.Ban(f.ctx, demo, "c", ""); err != nil {
 		f.Fatalf("ban: %v", err)
 	}
