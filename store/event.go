@@ -55,9 +55,9 @@ func (e *Event) Validate() error {
 // Parcel is an event on its way.
 type Parcel struct {
 	Event    Event
-	Attempts int // tries so far
-	Put      int // times that it was put off without a try
-	Kept     string
+	Attempts int    // tries so far
+	PutOff   int    // times that it was put off without a try
+	Kept     string // as it stands in the list that it was taken from
 }
 
 // DeadEvent is an event that was given up.

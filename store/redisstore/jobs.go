@@ -88,7 +88,7 @@ func dueOf(j *store.Job) string {
 // who came first. Nothing is handed out before its time.
 func (s *Store) ClaimJobs(ctx context.Context, claim store.Claim) (store.Claimed, error) {
 	args := make([]any, 0, 9+2*len(claim.Finished))
-	args = append(args, claim.Most, claim.Lease.Milliseconds(), rand.Text()[:16], store.MaxDeliveries, maxJobData,
+	args = append(args, min(claim.Most, store.MaxJobBatch), claim.Lease.Milliseconds(), rand.Text()[:16], store.MaxDeliveries, maxJobData,
 		store.MaxDeadJobs, store.DeadJobsKept.Milliseconds())
 	word, reply, err := s.job(ctx, s.scripts.jobs.claim, appendReceipts(args, claim.Finished)...)
 	if err == nil && (len(reply) < 4 || len(reply)%4 != 0) {

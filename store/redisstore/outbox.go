@@ -49,7 +49,7 @@ func (o *Outbox) changed() {
 
 // parcel spells a parcel as it stands in the lists: tries so far, times put off, event.
 func parcel(p *store.Parcel) string {
-	return strconv.Itoa(p.Attempts) + " " + strconv.Itoa(p.Put) + " " + encodeAsIs(p.Event)
+	return strconv.Itoa(p.Attempts) + " " + strconv.Itoa(p.PutOff) + " " + encodeAsIs(p.Event)
 }
 
 func parseParcel(kept string) (store.Parcel, error) {
@@ -58,7 +58,7 @@ func parseParcel(kept string) (store.Parcel, error) {
 	put, event, _ := strings.Cut(rest, " ")
 	var errAttempts, errPut error
 	p.Attempts, errAttempts = strconv.Atoi(attempts)
-	p.Put, errPut = strconv.Atoi(put)
+	p.PutOff, errPut = strconv.Atoi(put)
 	if err := errors.Join(errAttempts, errPut, json.Unmarshal([]byte(event), &p.Event)); err != nil {
 		return p, err
 	}

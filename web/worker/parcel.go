@@ -28,7 +28,7 @@ func (s *Sender) try(parcel store.Parcel) (Outcome, error) {
 	case err != nil:
 	case webhook == nil:
 		return Dropped, s.done(parcel)
-	case resting > 0 && parcel.Put < maxPut:
+	case resting > 0 && parcel.PutOff < maxPut:
 		return Delayed, s.putOff(parcel, resting, nil)
 	case resting > 0:
 		err = errors.New("the receiver does not answer, or asked to be left alone")
@@ -80,9 +80,9 @@ func (s *Sender) webhook(event *store.Event) (*store.Webhook, error) {
 func (s *Sender) putOff(parcel store.Parcel, wait time.Duration, cause error) error {
 	again := parcel
 	if cause == nil {
-		again.Put++
+		again.PutOff++
 	} else {
-		again.Attempts, again.Put = parcel.Attempts+1, 0
+		again.Attempts, again.PutOff = parcel.Attempts+1, 0
 		wait = min(store.JobFirstWait<<parcel.Attempts, store.JobLongestWait)
 		if asked, ok := errors.AsType[*waitError](cause); ok {
 			wait = max(wait, asked.wait)
@@ -107,9 +107,9 @@ func (s *Sender) putOff(parcel store.Parcel, wait time.Duration, cause error) er
 // jobOf returns the job that brings a parcel back. Its id says which try it is for: the job of the try before may still
 // be running.
 func jobOf(parcel store.Parcel, wait time.Duration) (store.Job, error) {
-	payload, err := json.Marshal(postponed{parcel.Event, parcel.Attempts, parcel.Put})
+	payload, err := json.Marshal(postponed{parcel.Event, parcel.Attempts, parcel.PutOff})
 	return store.Job{
-		ID:       fmt.Sprintf("%s %d.%d %s", WebhookJob, parcel.Attempts, parcel.Put, parcel.Event.ID),
+		ID:       fmt.Sprintf("%s %d.%d %s", WebhookJob, parcel.Attempts, parcel.PutOff, parcel.Event.ID),
 		Kind:     WebhookJob,
 		Priority: webhookPriority,
 		Wait:     wait,
@@ -121,7 +121,7 @@ func jobOf(parcel store.Parcel, wait time.Duration) (store.Job, error) {
 type postponed struct {
 	Event    store.Event `json:"event"`
 	Attempts int         `json:"attempts"`
-	Put      int         `json:"put"`
+	PutOff   int         `json:"put_off"`
 }
 
 // SendAgain returns the handler of [WebhookJob].
@@ -131,7 +131,7 @@ func SendAgain(outbox Outbox) Handler {
 		if err := json.Unmarshal(job.Payload, &p); err != nil {
 			return Final(fmt.Errorf("worker: a parcel that was put off: %w", err))
 		}
-		err := outbox.Send(ctx, store.Parcel{Event: p.Event, Attempts: p.Attempts, Put: p.Put})
+		err := outbox.Send(ctx, store.Parcel{Event: p.Event, Attempts: p.Attempts, PutOff: p.PutOff})
 		if _, invalid := errors.AsType[*store.InvalidError](err); invalid {
 			return Final(err)
 		}
