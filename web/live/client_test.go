@@ -303,7 +303,7 @@ func watchBoard(t *testing.T, h *Hub, id store.BoardID, limit int) watcherOf {
 	return watcherOf{w, r}
 }
 
-func newTestHub(t *testing.T, l *ledger, options Options) *Hub {
+func newTestHub(t testing.TB, l *ledger, options Options) *Hub {
 	t.Helper()
 	h, err := NewHub(keep(t, l), l, options)
 	if err != nil {

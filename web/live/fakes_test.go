@@ -204,7 +204,7 @@ func (l *ledger) Activity(_ context.Context, _ store.BoardID, player store.Playe
 }
 
 // keep returns tops over a ledger, and has them run until the test ends.
-func keep(t *testing.T, l *ledger) *Tops {
+func keep(t testing.TB, l *ledger) *Tops {
 	t.Helper()
 	tops := NewTops(l, l, slog.New(slog.DiscardHandler))
 	ctx, cancel := context.WithCancel(context.Background())

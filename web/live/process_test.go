@@ -463,7 +463,7 @@ func TestTwoServersShowOneBoardWhileMessagesAreLost(t *testing.T) {
 
 	proxy.percent.Store(0)
 	proxy.cut() // and the connections with it
-	a.post2(t, "demo", "p2", 4000)
+	a.postAgain(t, "demo", "p2", 4000)
 	agree(t, 5*time.Second, "demo", spectators...)
 	for _, s := range spectators {
 		if s.gaps > 0 {
@@ -472,8 +472,51 @@ func TestTwoServersShowOneBoardWhileMessagesAreLost(t *testing.T) {
 	}
 }
 
-// post2 is post for a moment when the first try may meet a broken connection.
-func (p *process) post2(t *testing.T, id store.BoardID, player store.PlayerID, points int) {
+func TestAReaderWhoIsCutOffAgainAndAgainEndsOnTheRightBoard(t *testing.T) {
+	t.Parallel()
+	p := start(t, storetest.Redis(t), storetest.Prefix(t), live.Options{})
+	p.makeBoard(t, "demo", 10)
+	stop := make(chan struct{})
+	var posting sync.WaitGroup
+	posting.Go(func() {
+		for {
+			select {
+			case <-stop:
+				return
+			case <-time.After(2 * time.Millisecond):
+				p.post(t, "demo", store.PlayerID(fmt.Sprint("p", rand.IntN(30))), rand.IntN(1000))
+			}
+		}
+	})
+	version := int64(0)
+	for range 10 {
+		conn, _, err := websocket.DefaultDialer.Dial("ws://"+p.addr+"/ws/boards/demo", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := &spectator{process: p, conn: conn}
+		for range 3 {
+			_, text, err := conn.ReadMessage()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := s.apply(text); err != nil {
+				t.Fatal(err)
+			}
+		}
+		conn.Close()
+		if s.gaps > 0 || s.shown.Version < version {
+			t.Errorf("%d gaps, and version %d behind %d", s.gaps, s.shown.Version, version)
+		}
+		version = s.shown.Version
+	}
+	close(stop)
+	posting.Wait()
+	agree(t, 5*time.Second, "demo", p.watch(t, "demo", "", 10))
+}
+
+// postAgain is post for a moment when the first try may meet a broken connection.
+func (p *process) postAgain(t *testing.T, id store.BoardID, player store.PlayerID, points int) {
 	t.Helper()
 	for deadline := time.Now().Add(5 * time.Second); ; time.Sleep(10 * time.Millisecond) {
 		_, err := p.store.Submit(t.Context(), id, store.Submission{Player: player, Points: store.Whole(int64(points))})
@@ -501,7 +544,7 @@ func TestReadersOutliveARestartOfRedis(t *testing.T) {
 		t.Error("a top without a store is not stale")
 	}
 	server.Restart(t)
-	p.post2(t, "demo", "p1", 6)
+	p.postAgain(t, "demo", "p1", 6)
 	agree(t, 5*time.Second, "demo", s)
 	if s.resets != 1 {
 		t.Errorf("%d snapshots, want one: versions went on", s.resets)

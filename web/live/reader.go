@@ -186,27 +186,24 @@ func (r *reader) writeNext() (err error, more bool) {
 	return nil, false
 }
 
-// writeState writes a state: the way from the one before where the other side has that, else all of it.
+// writeState writes a state: the way from the one before where the other side has that, else all of it. Only what goes
+// to somebody who was there before says how long a change took.
 func (r *reader) writeState(s *state, again bool, deadline time.Time) error {
-	if s.delta != nil && r.written+1 == s.number && !again {
-		r.written = s.number
-		return r.sendState(s, s.delta, deadline)
-	}
-	if r.season != 0 && r.season != s.season() {
-		if err := r.send(newSeason(s.season()), deadline); err != nil {
-			return err
+	f, late := s.delta, r.written > 0 && s.number > r.written
+	if f == nil || r.written+1 != s.number || again {
+		if r.season != 0 && r.season != s.season() {
+			if err := r.send(newSeason(s.season()), deadline); err != nil {
+				return err
+			}
 		}
-	}
-	if r.written > 0 && s.number > r.written+1 {
-		r.metrics.skipped.Add(float64(s.number - r.written - 1))
+		if late {
+			r.metrics.skipped.Add(float64(s.number - r.written - 1))
+		}
+		f = s.whole()
 	}
 	r.written, r.season = s.number, s.season()
-	return r.sendState(s, s.whole(), deadline)
-}
-
-func (r *reader) sendState(s *state, f *frame, deadline time.Time) error {
 	err := r.send(f, deadline)
-	if err == nil && !s.born.IsZero() {
+	if err == nil && late && !s.born.IsZero() {
 		r.metrics.delay.Observe(time.Since(s.born).Seconds())
 	}
 	return err

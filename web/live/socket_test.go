@@ -57,7 +57,7 @@ func (l smallBuffers) Accept() (net.Conn, error) {
 	return conn, err
 }
 
-func open(t *testing.T, l *ledger, options Options) *site {
+func open(t testing.TB, l *ledger, options Options) *site {
 	t.Helper()
 	h := newTestHub(t, l, options)
 	app := fiber.New(fiber.Config{
@@ -192,7 +192,7 @@ func (p *peer) say(t *testing.T, text string) {
 }
 
 // eventually waits for something that is about to happen.
-func eventually(t *testing.T, what string, is func() bool) {
+func eventually(t testing.TB, what string, is func() bool) {
 	t.Helper()
 	for deadline := time.Now().Add(15 * time.Second); !is(); time.Sleep(2 * time.Millisecond) {
 		if time.Now().After(deadline) {
