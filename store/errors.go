@@ -18,8 +18,8 @@ var (
 	ErrSeasonClosed = errors.New("the season is closed")
 	// ErrSeasonNotRunning means that an act named another season than the running one.
 	ErrSeasonNotRunning = errors.New("this is not the running season")
-	// ErrNotReopenable means that a closed season cannot run again: it is not the last one, the new one has scores or
-	// bans, or its rewards are being paid.
+	// ErrNotReopenable means that a closed season cannot run again: it is not the last one, the new one has scores (those of
+	// banned players count), or its rewards are being paid.
 	ErrNotReopenable = errors.New("the season cannot be reopened")
 	// ErrBanned means that the player is banned on this board.
 	ErrBanned = errors.New("the player is banned on this board")
