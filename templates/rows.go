@@ -88,7 +88,7 @@ type Board struct {
 	Place  *Place // nil: nobody was picked
 	Latest []Event
 	Past   []Link
-	Curl   string // how to post the first score; only for an empty board
+	Curl   string // how to post the first score, where the board is empty or may become so
 }
 
 // BoardHead is the top of a board's page.

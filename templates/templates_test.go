@@ -46,6 +46,21 @@ var pages = map[string]func() templ.Component{
 	"season":       func() templ.Component { return templates.BoardPage(season()) },
 	"player":       func() templ.Component { return templates.PlayerPage(player()) },
 	"problem":      func() templ.Component { return templates.ProblemPage(problem()) },
+
+	"admin-login":   func() templ.Component { return templates.LoginPage(login()) },
+	"admin-boards":  func() templ.Component { return templates.AdminBoardsPage(adminBoards()) },
+	"admin-none":    func() templ.Component { return templates.AdminBoardsPage(noAdminBoards()) },
+	"admin-new":     func() templ.Component { return templates.BoardFormPage(boardForm()) },
+	"admin-preview": func() templ.Component { return templates.PreviewPage(preview()) },
+	"admin-board":   func() templ.Component { return templates.AdminBoardPage(adminBoard()) },
+	"admin-confirm": func() templ.Component { return templates.ConfirmPage(confirm()) },
+	"admin-close":   func() templ.Component { return templates.ConfirmPage(closing()) },
+	"admin-players": func() templ.Component { return templates.AdminPlayersPage(adminPlayers()) },
+	"admin-held":    func() templ.Component { return templates.AdminHeldPage(adminHeld()) },
+	"admin-seasons": func() templ.Component { return templates.AdminSeasonsPage(adminSeasons()) },
+	"admin-keys":    func() templ.Component { return templates.AdminKeysPage(adminKeys()) },
+	"admin-jobs":    func() templ.Component { return templates.AdminJobsPage(adminJobs()) },
+	"admin-audit":   func() templ.Component { return templates.AdminAuditPage(adminAudit()) },
 }
 
 func TestPagesLookAsBefore(t *testing.T) {
@@ -81,10 +96,32 @@ func TestPagesHaveNothingInline(t *testing.T) {
 	}
 }
 
+func TestHostileWordsAreInert(t *testing.T) {
+	t.Parallel()
+	markup := regexp.MustCompile(`(?i)<img|<script>|\sonmouseover="`)
+	for name, page := range pages {
+		if found := markup.FindString(render(t, page())); found != "" {
+			t.Errorf("%s: got %q", name, found)
+		}
+	}
+}
+
+func TestEveryFormThatChangesSomethingCarriesTheToken(t *testing.T) {
+	t.Parallel()
+	forms := regexp.MustCompile(`(?s)<form[^>]*method="post"[^>]*>(.{0,60})`)
+	for name, page := range pages {
+		for _, form := range forms.FindAllStringSubmatch(render(t, page()), -1) {
+			if !strings.HasPrefix(form[1], `<input type="hidden" name="csrf" value="`) {
+				t.Errorf("%s: a form begins with %q", name, form[1])
+			}
+		}
+	}
+}
+
 func TestIdsStandOnceOnAPage(t *testing.T) {
 	t.Parallel()
 	id := regexp.MustCompile(`\sid="([^"]+)"`)
-	reference := regexp.MustCompile(`\s(?:aria-labelledby|for)="([^"]+)"`)
+	reference := regexp.MustCompile(`\s(?:aria-labelledby|aria-describedby|for|list)="([^"]+)"`)
 	for name, page := range pages {
 		text := render(t, page())
 		seen := map[string]bool{}
@@ -95,7 +132,7 @@ func TestIdsStandOnceOnAPage(t *testing.T) {
 			seen[found[1]] = true
 		}
 		for _, found := range reference.FindAllStringSubmatch(text, -1) {
-			for _, id := range strings.Fields(found[1]) {
+			for id := range strings.FieldsSeq(found[1]) {
 				if !seen[id] {
 					t.Errorf("%s: nothing has the id %s", name, id)
 				}

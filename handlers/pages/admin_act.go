@@ -145,8 +145,10 @@ func (a *Admin) frame(c *fiber.Ctx, heading string, here part) templates.Admin {
 		Notice:  a.notice(c),
 	}
 	for i, link := range []templates.Link{
-		{Address: "/admin", Text: "Boards"}, {Address: "/admin/jobs", Text: "Jobs"},
-		{Address: "/admin/keys", Text: "Keys"}, {Address: "/admin/audit", Text: "Audit"},
+		{Address: "/admin", Text: "Boards"},
+		{Address: "/admin/jobs", Text: "Jobs"},
+		{Address: "/admin/keys", Text: "Keys"},
+		{Address: "/admin/audit", Text: "Audit"},
 	} {
 		link.Here = part(i) == here
 		frame.Parts = append(frame.Parts, link)
@@ -181,8 +183,14 @@ func (a *Admin) confirm(c *fiber.Ctx, page templates.Confirm, wrong error) error
 			return wrong
 		}
 		c.Status(status)
-		page.Wrong = words
 		page.Notice = templates.Notice{Text: words, Bad: true}
+		e, invalid := errors.AsType[*store.InvalidError](wrong)
+		switch {
+		case invalid && e.Field == "id":
+			page.Wrong = words
+		case invalid && e.Field == page.Reason.Name:
+			page.Reason.Wrong = sentence(e.Reason)
+		}
 	}
 	return show(c, templates.ConfirmPage(page))
 }

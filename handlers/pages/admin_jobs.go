@@ -96,9 +96,12 @@ func jobFacts(n *store.JobCounts) []templates.Fact {
 		running = "for " + lengthWords(n.RunningFor)
 	}
 	return []templates.Fact{
-		{Label: "Next due", Value: oldest}, {Label: "Longest run", Value: running},
-		{Label: "Taken back", Value: count(n.TakenBack)}, {Label: "Stale words", Value: count(n.Stale)},
-		{Label: "Orphans", Value: count(n.Orphans)}, {Label: "Trimmed", Value: count(n.Trimmed)},
+		{Label: "Next due", Value: oldest},
+		{Label: "Longest run", Value: running},
+		{Label: "Taken back", Value: count(n.TakenBack)},
+		{Label: "Stale words", Value: count(n.Stale)},
+		{Label: "Orphans", Value: count(n.Orphans)},
+		{Label: "Trimmed", Value: count(n.Trimmed)},
 	}
 }
 

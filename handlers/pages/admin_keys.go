@@ -221,7 +221,7 @@ func (a *Admin) showRevoke(c *fiber.Ctx, id string, wrong error) error {
 	return a.confirm(c, templates.Confirm{
 		Admin: a.frame(c, "Revoke a key", partKeys),
 		Words: []string{
-			"The key " + isolate(key.Name) + " opens nothing any more, from the next call on. Whoever uses it is refused with 401.",
+			"The key " + isolate(key.Name) + " opens nothing any more, in a second at the latest. Whoever uses it is refused with 401.",
 			"It cannot be taken back. A new key is another one.",
 		},
 		ID: key.ID, IDLabel: "To revoke it, type its id", Action: "/admin/keys/revoke", Fields: []templates.Hidden{{Name: "key", Value: key.ID}},

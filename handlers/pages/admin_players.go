@@ -48,7 +48,9 @@ func (a *Admin) listPlayers(c *fiber.Ctx, page *templates.AdminPlayers, w *write
 	page.Table = templates.Table{
 		Label: "Table of players",
 		Columns: []templates.Column{
-			{Title: "Place", Number: true, Sorted: "ascending"}, {Title: "Player"}, {Title: "Points", Number: true},
+			{Title: "Place", Number: true, Sorted: "ascending"},
+			{Title: "Player"},
+			{Title: "Points", Number: true},
 			{Title: "Reached", Extra: true},
 		},
 		Filter: templates.Filter{Action: templ.SafeURL(path), Name: "q", Label: "Name or whole id", Value: ask.query},
@@ -123,8 +125,10 @@ func (a *Admin) picked(c *fiber.Ctx, state *store.BoardState, w *writer, player 
 	if s := view.Standing; s != nil {
 		picked.Known, picked.Row = true, w.row(s.Entry)
 		picked.Facts = []templates.Fact{
-			{Label: "Place", Value: ordinal(s.Rank) + " of " + count(s.Total)}, {Label: "Points", Value: points(s.Points, state.Season.Decimals)},
-			{Label: "Reached (UTC)", Value: stamp(s.AchievedAt).Words}, {Label: "Ahead of", Value: share(s)},
+			{Label: "Place", Value: ordinal(s.Rank) + " of " + count(s.Total)},
+			{Label: "Points", Value: points(s.Points, state.Season.Decimals)},
+			{Label: "Reached (UTC)", Value: stamp(s.AchievedAt).Words},
+			{Label: "Ahead of", Value: share(s)},
 		}
 	}
 	activity, err := a.deps.Store.Activity(ctx, state.ID, player, activityRows)

@@ -14,8 +14,10 @@ func TestASeasonIsClosedInTwoSteps(t *testing.T) {
 	d.board("demo", func(s *store.Settings) {
 		s.Schedule = "daily"
 		s.Rewards = []store.Reward{
-			{ID: "gold", Title: "Gold <b>", Ranks: []int64{1, 1}, Delay: 10e9}, {ID: "some", Title: "Some", Ranks: []int64{2, 10}},
-			{ID: "pct", Title: "Percent", Percent: 0.5}, {ID: "k", Title: "Thousand", Points: "1000", Hold: 3600e9},
+			{ID: "gold", Title: "Gold <b>", Ranks: []int64{1, 1}, Delay: 10e9},
+			{ID: "some", Title: "Some", Ranks: []int64{2, 10}},
+			{ID: "pct", Title: "Percent", Percent: 0.5},
+			{ID: "k", Title: "Thousand", Points: "1000", Hold: 3600e9},
 			{ID: "king", Title: "King", ReachRank: 1},
 		}
 	})

@@ -87,8 +87,8 @@ func (p *Pages) board(c *fiber.Ctx, ask asked) error {
 	if page.Search, err = p.search(c, ask, w); err != nil {
 		return err
 	}
-	if view.Total == 0 && !view.Season.Closed {
-		page.Curl = curlScore(c.BaseURL(), ask.look.Board)
+	if page.Live.Limit != "" || view.Total == 0 && !view.Season.Closed {
+		page.Curl = curlScore(c.BaseURL(), ask.look.Board) // a live board may become empty
 	}
 	return show(c, templates.BoardPage(page))
 }
