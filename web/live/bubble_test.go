@@ -49,7 +49,12 @@ func TestThreeSeasonsOnTheEmbeddedStore(t *testing.T) {
 			t.Fatal(err)
 		}
 		w := watchBoard(t, hub, "demo", 10)
-		defer hub.leave(w.reader)
+		defer func() {
+			hub.leave(w.reader)
+			if err := hub.Close(ctx); err != nil {
+				t.Error(err)
+			}
+		}()
 		hub.watchPlayer(w.reader, "p0", false)
 		for minute := range 12 {
 			time.Sleep(time.Minute)
