@@ -78,7 +78,7 @@ func TestManyJobsComeAPageAtATimeAndRunningOnesAreShown(t *testing.T) {
 	d := newDesk(t).login()
 	var jobs []store.Job
 	for i := range 60 {
-		jobs = append(jobs, store.Job{ID: fmt.Sprintf("job-%02d", i), Kind: "reward", Wait: time.Hour + time.Duration(i)*time.Minute})
+		jobs = append(jobs, store.Job{ID: fmt.Sprintf("job-%02d", i), Kind: "reward", Wait: time.Hour - 30*time.Second + time.Duration(i)*time.Minute})
 	}
 	if _, err := d.store.AddJobs(t.Context(), jobs...); err != nil {
 		t.Fatal(err)

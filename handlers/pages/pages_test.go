@@ -128,8 +128,9 @@ func TestBoardShowsItsTop(t *testing.T) {
 	page := get(t, serve(arcade()), "/b/arcade")
 	page.has(t, "Top 50", "Player 50<", "120\u202f000", `data-limit="50"`, "2 d 15 h", `datetime="2026-05-03T14:03:22Z"`,
 		`title="3 May 2026, 14:03:22 UTC"`, "14:03:22 UTC", `href="/b/arcade/p/p7"`, "6 min ago", `href="/b/arcade?offset=50"`,
-		`href="/b/arcade/seasons/2"`, "Find yourself", "reached 120\u202f000 points, 1st", `data-points="120000"`)
-	page.hasNot(t, "Player 51<", "curl")
+		`href="/b/arcade/seasons/2"`, "Find yourself", "reached 120\u202f000 points, 1st", `data-points="120000"`,
+		`id="empty" hidden`)
+	page.hasNot(t, "Player 51<")
 }
 
 func TestBoardShowsFewerPlacesWhenItsLiveTopIsSmall(t *testing.T) {
