@@ -4,7 +4,7 @@
 import { connect, readFrame } from "./leaderboard.js";
 import { Rows, countUp, fillRow, playerAddress, timeOf, told } from "./rows.js";
 import { suggest } from "./search.js";
-import { ago, countdown, exactly, localise, number, ordinal, paintMark, share, toNext, withUnit } from "./words.js";
+import { ago, apart, countdown, exactly, localise, number, ordinal, paintMark, share, toNext, withUnit } from "./words.js";
 
 /** @typedef {import("./leaderboard.js").Top} Top */
 /** @typedef {import("./leaderboard.js").Entry} Entry */
@@ -109,25 +109,53 @@ async function renew(/** @type {string[]} */ ...ids) {
 
 // One's own place.
 
+const reach = 2; // rows above and below
+
 /** @type {Standing | null} */
 let me = null;
 
-/** @param {Standing} entry @param {number} total */
+/**
+ * Shows where the reader stands. Reports whether that is news.
+ *
+ * @param {Standing} entry
+ * @param {number} total
+ */
 function showMe(entry, total) {
+  const news = me
+    ? me.rank !== entry.rank || me.points !== entry.points
+    : get("my-rank")?.textContent !== ordinal(entry.rank) || get("my-points")?.textContent !== number(entry.points);
   say("my-rank", ordinal(entry.rank));
   say("my-of", `of ${number(total)}`);
   say("my-share", share(entry.rank, total));
-  say("my-next", toNext(entry.rank, total, entry.to_next));
   say("bar-rank", ordinal(entry.rank));
-  say("bar-next", toNext(entry.rank, total, entry.to_next));
+  if (news || entry.to_next !== undefined) sayToNext(entry, total, entry.to_next);
   for (const id of ["my-points", "bar-points"]) {
     if (me && me.points !== entry.points) countUp(get(id), me.points, entry.points);
-    else say(id, number(entry.points));
+    else if (!me) say(id, number(entry.points));
   }
   if (me && me.rank !== entry.rank) {
     announce(`You are ${ordinal(entry.rank)} now, ${entry.rank < me.rank ? "up" : "down"} from ${ordinal(me.rank)}.`);
   }
   me = entry;
+  return news;
+}
+
+/** @param {Entry} entry @param {number} total @param {string | null | undefined} points */
+function sayToNext(entry, total, points) {
+  for (const id of ["my-next", "bar-next"]) say(id, toNext(entry.rank, total, points));
+}
+
+/**
+ * The rows around a place, filled up at the edges, if the list reaches that far.
+ *
+ * @param {Entry} entry
+ * @param {Top} top
+ */
+function nearby(entry, { entries, total }) {
+  if (entries[entry.rank - 1]?.player !== entry.player) return null;
+  const many = Math.min(2 * reach + 1, total);
+  const first = Math.min(Math.max(entry.rank - 1 - reach, 0), total - many);
+  return first + many <= entries.length ? entries.slice(first, first + many) : null;
 }
 
 // The pages.
@@ -156,13 +184,15 @@ function startBoard(root) {
     const leader = shown?.entries[0]?.player;
     rows.show(top.entries, changed, seen && !document.hidden && !newSeason);
     say("total", number(top.total));
-    if (top.entries.length > 0) get("empty")?.remove();
+    const empty = get("empty");
+    if (empty) empty.hidden = top.entries.length > 0;
     if (leader && top.entries[0] && top.entries[0].player !== leader) {
       announce(`${top.entries[0].name ?? top.entries[0].player} leads with ${withUnit(top.entries[0].points)}.`);
     }
     shown = top;
     changed = new Set();
     seen = !document.hidden;
+    settle();
   };
 
   // The latest list takes in one line at a time: the best of what happened meanwhile.
@@ -184,7 +214,29 @@ function startBoard(root) {
   }
 
   const renewPlace = atMostEvery(5000, () => renew("place", "bar"));
-  const renewAround = atMostEvery(5000, () => around(board, player));
+  const askAround = atMostEvery(2000, async () => {
+    const view = document.hidden ? null : await look(board, player);
+    if (!view?.entry) return;
+    showMe({ ...view.entry, to_next: view.to_next }, view.total);
+    showAround(view.around);
+  });
+
+  // The rows around me are those of the list, where it reaches that far.
+  const settle = () => {
+    const rows = me && shown && nearby(me, shown);
+    if (!me || !shown || !rows) return;
+    const above = shown.entries[me.rank - 2];
+    sayToNext(me, shown.total, above && apart(above.points, me.points));
+    showAround(rows);
+  };
+  let around = "";
+  const showAround = (/** @type {Entry[]} */ entries) => {
+    const key = JSON.stringify(entries);
+    if (key === around) return;
+    around = key;
+    if (!get("around") && entries.length > 1) renewPlace();
+    fillAround(board, player, entries);
+  };
   connect({
     board, player, limit: Number(limit), onState,
     url: location.href,
@@ -198,8 +250,9 @@ function startBoard(root) {
     onYou({ entry, total }) {
       heardAt = Date.now();
       if (!entry || !get("my-rank")) return renewPlace();
-      showMe(entry, total);
-      renewAround();
+      const news = showMe(entry, total);
+      if (shown && entry.rank + reach <= shown.entries.length) settle(); // or when the list has heard of it
+      else if (news) askAround();
     },
     onSeason(season) {
       say("season", number(season));
@@ -217,16 +270,24 @@ function startBoard(root) {
   });
 }
 
-/** @param {string} board @param {string} player */
-async function around(board, player) {
+/**
+ * Asks where a player stands, and who stands around.
+ *
+ * @param {string} board
+ * @param {string} player
+ */
+async function look(board, player) {
+  const address = `/api/v1/boards/${board}/view?player=${encodeURIComponent(player)}&limit=1&radius=${reach}`;
+  const reply = await fetch(address).catch(() => null);
+  return reply?.ok ? readFrame(await reply.text()) : null;
+}
+
+/** @param {string} board @param {string} player @param {Entry[]} entries */
+function fillAround(board, player, entries) {
   const list = get("around");
   const template = /** @type {HTMLTemplateElement | null} */ (get("small-row"));
-  if (document.hidden || !list || !template) return;
-  const address = `/api/v1/boards/${board}/players/${encodeURIComponent(player)}/around?radius=2`;
-  const reply = await fetch(address).catch(() => null);
-  if (!reply?.ok) return;
-  const { entries } = readFrame(await reply.text());
-  list.replaceChildren(...entries.map((/** @type {Entry} */ entry) => {
+  if (!list || !template) return;
+  list.replaceChildren(...entries.map((entry) => {
     const copy = /** @type {DocumentFragment} */ (template.content.cloneNode(true));
     const row = /** @type {HTMLElement} */ (copy.firstElementChild);
     row.classList.toggle("mine", entry.player === player);
@@ -261,15 +322,17 @@ function startPlayer(root) {
   const renewParts = atMostEvery(5000, () => {
     if (!document.hidden) renew("facts", "chart", "activity", "around");
   });
-  let first = true;
   connect({
     board, player, limit: 1, onState,
     url: location.href,
     onYou({ entry, total }) {
       heardAt = Date.now();
-      if (entry) showMe(entry, total);
-      if (!first) renewParts();
-      first = false;
+      if (entry && showMe(entry, total)) renewParts();
+      if (!entry && me) location.reload(); // gone: the server knows what to say
+    },
+    onSeason(season) {
+      me = null;
+      location.search = `season=${season - 1}`; // where this player has come to stand for good
     },
   });
 }

@@ -20,6 +20,19 @@ export function number(plain, decimals = String(plain).split(".")[1]?.length ?? 
   return format.format(plain);
 }
 
+/**
+ * Returns how far apart two points are, exactly. They have equally many decimals.
+ *
+ * @param {string} a
+ * @param {string} b
+ */
+export function apart(a, b) {
+  const decimals = a.split(".")[1]?.length ?? 0;
+  const units = BigInt(a.replace(".", "")) - BigInt(b.replace(".", ""));
+  const digits = String(units < 0n ? -units : units).padStart(decimals + 1, "0");
+  return decimals ? `${digits.slice(0, -decimals)}.${digits.slice(-decimals)}` : digits;
+}
+
 /** @param {string} points */
 export const withUnit = (points) => (points === "1" ? "1 point" : `${number(points)} points`);
 
