@@ -6,6 +6,8 @@ import (
 	"net/netip"
 	"sync"
 	"time"
+
+	"leaderboard/store"
 )
 
 // Limits bound who watches. A zero is no limit.
@@ -14,6 +16,17 @@ type Limits struct {
 	PerAddress int // of one address; of one /64 where it is an IPv6 address
 	PerSecond  int // that come, of the process
 }
+
+// BusyError means that there is no room for another reader now.
+type BusyError struct {
+	Reason     string // readers, address, rate or closing
+	RetryAfter time.Duration
+}
+
+func (e *BusyError) Error() string { return "live: no room for another reader: " + e.Reason }
+
+// Unwrap lets the error count as [store.ErrUnavailable]: not now.
+func (e *BusyError) Unwrap() error { return store.ErrUnavailable }
 
 // refusal is why somebody may not come in, and when to try again.
 type refusal struct {

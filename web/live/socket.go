@@ -33,17 +33,6 @@ const (
 	lingerBytes = 256 << 10
 )
 
-// BusyError means that there is no room for another reader now.
-type BusyError struct {
-	Reason     string // readers, address, rate or closing
-	RetryAfter time.Duration
-}
-
-func (e *BusyError) Error() string { return "live: no room for another reader: " + e.Reason }
-
-// Unwrap lets the error count as [store.ErrUnavailable]: not now.
-func (e *BusyError) Unwrap() error { return store.ErrUnavailable }
-
 // visit is what is known of a reader before the upgrade. Everything in it is a copy: the request's memory is used again
 // while the socket lives.
 type visit struct {
