@@ -29,7 +29,9 @@ func TestMain(m *testing.M) {
 	if os.Getenv(programVariable) != "" {
 		os.Exit(start())
 	}
-	os.Exit(m.Run())
+	status := m.Run()
+	chromium.end()
+	os.Exit(status)
 }
 
 // testKey is the API key of the servers that tests start.
