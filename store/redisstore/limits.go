@@ -8,14 +8,21 @@ import (
 	"leaderboard/store"
 )
 
+// Limits are kept by two methods. Up to 128 calls a window the times of the last calls are known, and the limit is exact:
+// no window of time, wherever it begins, holds more, and nobody is refused while there is room. Beyond that, and for keys
+// and addresses, two numbers do: those of the present window and of the one before, which is taken to have come evenly and
+// to fade while the present one runs. By that estimate no window that begins on a whole multiple of its length holds more
+// than the limit. One that begins elsewhere may: a tenth more when calls come evenly at random, and at worst, when all
+// calls of a window come at its very end and the next ones as soon as there is room, twice the limit less one.
+
 // A lease is a tenth of the limit at most, and no larger than this.
 const (
 	leaseShare = 10
 	largeLease = 1000
 )
 
-// leaseLife is how long a leased call may be used: a tenth of the window and a second at most. Longer, and calls of one
-// window could pile up in the next.
+// leaseLife is how long a leased call may be used: a tenth of the window and a second at most, and never beyond the end of
+// its window. Longer, and calls of one window could pile up in the next.
 func leaseLife(window time.Duration) time.Duration { return min(window/leaseShare, time.Second) }
 
 // Limiter counts the calls of subjects (API keys, addresses) over all processes. It draws calls from Redis in small
@@ -51,15 +58,19 @@ func NewLimiter(s *Store) *Limiter {
 }
 
 // Take counts one call of a subject. The quota tells how many are left and when the window ends; refused calls are not
-// counted and tell how long to wait. The error is of the kind [store.ErrUnavailable].
+// counted and tell how long to wait. The zero limit allows everything. The error is of the kind [store.ErrUnavailable].
 func (l *Limiter) Take(ctx context.Context, subject string, limit store.Limit) (store.Quota, error) {
+	if limit.Count == 0 {
+		return store.Quota{Allowed: true}, nil
+	}
 	held := l.lease(subject)
-	if quota, ok := held.use(); ok {
+	if quota, ok := held.use(l.store.time()); ok {
 		return quota, nil
 	}
 	held.drawing.Lock()
 	defer held.drawing.Unlock()
-	if quota, ok := held.use(); ok { // drawn by another call meanwhile
+	asked := l.store.time()
+	if quota, ok := held.use(asked); ok { // drawn by another call meanwhile
 		return quota, nil
 	}
 	wanted, back, window := held.giveBack(min(max(limit.Count/leaseShare, 1), largeLease))
@@ -72,12 +83,12 @@ func (l *Limiter) Take(ctx context.Context, subject string, limit store.Limit) (
 	if len(reply) != 5 {
 		return store.Quota{}, unexpected("lease", raw)
 	}
-	return held.draw(reply, leaseLife(limit.Window)), nil
+	return held.draw(reply, leaseLife(limit.Window), asked, l.store.time()), nil
 }
 
 // lease returns the subject's lease, and now and then drops those that nobody used for a while.
 func (l *Limiter) lease(subject string) *lease {
-	now := time.Now()
+	now := l.store.time()
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if now.Sub(l.swept) > time.Minute {
@@ -104,8 +115,7 @@ func (h *lease) idle(now time.Time) bool {
 
 // use takes one call from the lease, or answers that there is no room before some time. It reports false when Redis must
 // be asked.
-func (h *lease) use() (store.Quota, bool) {
-	now := time.Now()
+func (h *lease) use(now time.Time) (store.Quota, bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.touched = now
@@ -138,16 +148,16 @@ func (h *lease) giveBack(most int) (wanted, back int, window int64) {
 }
 
 // draw takes in what lease.lua answered: granted, left beyond that, ms to wait, ms until the window ends, the window.
-// The first call granted is that of the caller, so that no other takes it meanwhile.
-func (h *lease) draw(reply []any, life time.Duration) store.Quota {
-	now := time.Now()
+// The first call granted is that of the caller, so that no other takes it meanwhile. Nobody knows when between asked and
+// now Redis counted: a lease ends as if that was at once, and a wait as if it was just now.
+func (h *lease) draw(reply []any, life time.Duration, asked, now time.Time) store.Quota {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	granted := int(number(reply[0]))
 	h.granted, h.window = granted, number(reply[4])
 	h.left, h.beyond = max(granted-1, 0), int(number(reply[1]))
-	h.ends = now.Add(life)
 	resets := time.Duration(number(reply[3])) * time.Millisecond
+	h.ends = asked.Add(min(life, resets))
 	h.resets = now.Add(resets)
 	h.retry = time.Time{}
 	if granted > 0 {
