@@ -56,8 +56,8 @@ var latestDue = time.Date(9999, 12, 31, 23, 59, 59, 999_000_000, time.UTC)
 // Validate returns an [InvalidError] for the first part of a job that the queue does not take.
 func (j *Job) Validate() error {
 	switch {
-	case j.ID == "" || len(j.ID) > MaxJobID || !utf8.ValidString(j.ID):
-		return Invalid("id", "must be 1 to "+strconv.Itoa(MaxJobID)+" bytes of UTF-8")
+	case !isJobID(j.ID):
+		return errJobID()
 	case !jobKind.MatchString(j.Kind):
 		return Invalid("kind", "must be 1 to 63 of a-z, 0-9, _, . and -, and begin with a letter")
 	case j.Priority < 0 || j.Priority > LowestPriority:
@@ -70,6 +70,18 @@ func (j *Job) Validate() error {
 		return Invalid("payload", "must be at most "+strconv.Itoa(MaxJobPayload)+" bytes")
 	}
 	return nil
+}
+
+func isJobID(id string) bool { return id != "" && len(id) <= MaxJobID && utf8.ValidString(id) }
+
+func errJobID() error { return Invalid("id", "must be 1 to "+strconv.Itoa(MaxJobID)+" bytes of UTF-8") }
+
+// ParseJobID reads the id of a job.
+func ParseJobID(text string) (string, error) {
+	if !isJobID(text) {
+		return "", errJobID()
+	}
+	return strings.Clone(text), nil
 }
 
 // Receipt names one delivery of a job. Finishing, extending, failing and releasing compare the token: a receipt that is
