@@ -2,6 +2,7 @@ package pages_test
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"testing"
 
@@ -15,6 +16,7 @@ type faulty struct {
 	pages.AdminStore
 	record error
 	remove func() error     // instead of DeleteBoard
+	before func()           // what others do just before a board is put
 	counts *store.JobCounts // instead of those of the queue
 }
 
@@ -30,6 +32,15 @@ func (f *faulty) DeleteBoard(ctx context.Context, id store.BoardID) error {
 		return f.remove()
 	}
 	return f.AdminStore.DeleteBoard(ctx, id)
+}
+
+func (f *faulty) PutBoard(
+	ctx context.Context, id store.BoardID, change func(*store.Settings) error,
+) (store.BoardState, bool, error) {
+	if f.before != nil {
+		f.before()
+	}
+	return f.AdminStore.PutBoard(ctx, id, change)
 }
 
 func (f *faulty) JobCounts(ctx context.Context) (store.JobCounts, error) {
@@ -67,5 +78,36 @@ func TestAnActIsWrittenDownBeforeItIsDoneAndWhenItFails(t *testing.T) {
 	after := d.acts()
 	if last := after[len(after)-1]; !strings.HasPrefix(last, "admin|board.delete failed|demo||with 0 players; the store gave no answer") {
 		t.Errorf("after it failed the audit has %q", last)
+	}
+}
+
+func TestOfTwoWhoMakeABoardAtOnceOneDoes(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	d.serve(withStore(func(f *faulty) {
+		f.before = func() { d.board("cup", func(s *store.Settings) { s.Title = "of somebody else" }) }
+	}))
+	d.login()
+	d.post("/admin/boards", "id", "cup", "title", "mine").wants(t, 422).has(t, "Is that of another board")
+	if got := d.state("cup").Settings.Title; got != "of somebody else" {
+		t.Errorf("the board is called %q", got)
+	}
+}
+
+func TestChangingABoardThatGoesMakesNone(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	d.board("cup", nil)
+	d.serve(withStore(func(f *faulty) {
+		f.before = func() {
+			if err := d.store.DeleteBoard(t.Context(), "cup"); err != nil {
+				t.Error(err)
+			}
+		}
+	}))
+	d.login()
+	d.post("/admin/boards/cup", "live_top", "5").wants(t, 404)
+	if _, err := d.store.BoardState(t.Context(), "cup"); !errors.Is(err, store.ErrBoardNotFound) {
+		t.Errorf("got %v, want no board", err)
 	}
 }

@@ -235,6 +235,11 @@ func TestASessionIsKeptFromScriptsAndOtherSites(t *testing.T) {
 			if cookie == nil || !cookie.HttpOnly || cookie.SameSite != http.SameSiteStrictMode || cookie.Path != "/admin" || cookie.Secure != c.secure {
 				t.Errorf("got %+v, want HttpOnly, Strict, below /admin, secure %v", cookie, c.secure)
 			}
+			for _, other := range append(d.get("/admin/login").cookies, d.post("/admin/jobs/pause").cookies...) {
+				if other.Value != "" && (!other.HttpOnly || other.SameSite != http.SameSiteStrictMode || other.Secure != c.secure) {
+					t.Errorf("got %+v, want HttpOnly, Strict, secure %v", other, c.secure)
+				}
+			}
 			if cookie.MaxAge != 0 || !cookie.Expires.IsZero() || len(cookie.Value) < 26 {
 				t.Errorf("got %+v, want one that ends with the browser", cookie)
 			}
