@@ -20,7 +20,7 @@ const (
 	lookEvery = time.Second
 	// yieldAfter is how many readers are handed a state before their writers get the processor: else all of them would
 	// exist at once.
-	yieldAfter = 64
+	yieldAfter = 16
 )
 
 // relay makes frames of the changes of one board, while somebody watches it.

@@ -81,6 +81,7 @@ func travelLight(c *fiber.Ctx) {
 		header.Del(name)
 	}
 	c.Context().QueryArgs().Reset()
+	c.Context().ResetUserValues()
 }
 
 // arrive lets go of what is left of the request when its reply has been written. The server takes the request back when
