@@ -74,8 +74,10 @@ type AdminBoard struct {
 // AdminSeasons is the closed seasons of a board.
 type AdminSeasons struct {
 	Admin
-	Table Table
-	Rows  []AdminSeasonRow
+	Running string
+	Close   templ.SafeURL
+	Table   Table
+	Rows    []AdminSeasonRow
 }
 
 // AdminSeasonRow is a closed season.

@@ -123,7 +123,8 @@ func adminHeld() templates.AdminHeld {
 
 func adminSeasons() templates.AdminSeasons {
 	return templates.AdminSeasons{
-		Admin: frame(templates.Notice{}), Table: tableOf(templates.Column{Title: "Season", Sorted: "descending"}),
+		Admin: frame(templates.Notice{}), Running: "Season 3 runs.", Close: "/admin/boards/arcade/close",
+		Table: tableOf(templates.Column{Title: "Season", Sorted: "descending"}),
 		Rows: []templates.AdminSeasonRow{
 			{Number: "2", Address: "/b/arcade/seasons/2", Started: moment("1 May"), Ended: moment("2 May"), Players: "9", Reason: hostile, Reopen: "/x"},
 			{Number: "1", Address: "/b/arcade/seasons/1", Started: moment("1 Apr"), Ended: moment("1 May"), Players: "9", Reason: "schedule", State: "is paid"},

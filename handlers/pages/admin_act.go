@@ -55,7 +55,7 @@ func told(err error) (words string, status int, ok bool) {
 // record does something that the audit is to know of. It is written down before it is done: what stands there may not
 // have happened, but nothing happens that does not stand there. If it fails, that is written down too.
 func (a *Admin) record(ctx context.Context, act store.Act, do func() error) error {
-	act.Who = adminName
+	act.Who, act.Details = adminName, shortened(act.Details)
 	if err := a.deps.Store.Record(ctx, act); err != nil {
 		return err
 	}
@@ -73,6 +73,15 @@ func (a *Admin) record(ctx context.Context, act store.Act, do func() error) erro
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
 	defer cancel()
 	return errors.Join(err, a.deps.Store.Record(ctx, act))
+}
+
+// shortened bounds what one act may take up in the audit: a board may have a hundred rewards.
+func shortened(details string) string {
+	const most = 1000 // bytes
+	if len(details) <= most {
+		return details
+	}
+	return strings.ToValidUTF8(details[:most], "") + "…"
 }
 
 // done leads to a page that says what was done.

@@ -1,9 +1,11 @@
 package pages_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"leaderboard/store"
 )
@@ -190,6 +192,33 @@ func TestWhatAnOrderRestsOnIsLockedWhileSomebodyHasAScore(t *testing.T) {
 	acts := d.acts()
 	if last := acts[len(acts)-1]; !strings.Contains(last, "board.put failed") {
 		t.Errorf("the audit has %q", last)
+	}
+}
+
+func TestTheStartOfAFirstSeasonThatIsClosedIsLocked(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	d.board("demo", nil)
+	d.login()
+	d.post("/admin/boards/demo/close", "season", "1", "id", "demo", "reason", "end").wants(t, 303)
+	field := between(d.get("/admin/boards/demo").body, `id="f-starts_at"`, ">")
+	if !strings.Contains(field, " disabled") {
+		t.Errorf("got %s, want it locked", field)
+	}
+	d.post("/admin/boards/demo", "starts_at", "2026-01-01T00:00").wants(t, 422).has(t, "Is that of the first season")
+}
+
+func TestTheAuditTellsManyChangesShortly(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t).login()
+	var rewards []string
+	for i := range 100 {
+		rewards = append(rewards, fmt.Sprintf(`{"id":"r%d","title":"%s","ranks":[1,1]}`, i, strings.Repeat("é", 90)))
+	}
+	d.post("/admin/boards", "id", "rich", "rewards", "["+strings.Join(rewards, ",")+"]").wants(t, 303)
+	acts := d.acts()
+	if last := acts[len(acts)-1]; len(last) > 1100 || !strings.HasSuffix(last, "…") || !utf8.ValidString(last) {
+		t.Errorf("got %d bytes: %q", len(last), last)
 	}
 }
 

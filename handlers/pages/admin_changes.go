@@ -59,7 +59,7 @@ func settingsForm(sent form, s *store.Settings, used *store.BoardState) template
 		for _, of := range g.settings {
 			field := templates.Field{
 				Name: of.name, Label: of.label, Hint: of.hint, Kind: of.kind, Value: of.get(s), Min: of.min, Max: of.max, Length: of.length,
-				Locked: of.frozen && out.Locked != "",
+				Locked: of.frozen && out.Locked != "" || of.name == "starts_at" && used != nil && used.Season.Number > 1,
 			}
 			if sent.has(of.name) {
 				field.Value = sent.first(of.name)

@@ -102,7 +102,7 @@ func (a *Admin) Seasons(c *fiber.Ctx) error {
 	type season = store.Season
 	list := table[season]{
 		path: adminAddress(state.ID, "/seasons"), noun: "seasons", usual: "-season",
-		none: "No season was closed yet: season " + count(state.Season.Number) + " is the first.",
+		none: "No season was closed yet.",
 		columns: []column[season]{
 			{title: "Season", name: "season", compare: by(func(s season) int64 { return s.Number }), number: true},
 			{title: "Began (UTC)", name: "began", compare: by(func(s season) int64 { return s.Start.UnixMilli() }), extra: true},
@@ -113,7 +113,11 @@ func (a *Admin) Seasons(c *fiber.Ctx) error {
 		},
 		words: func(s season) []string { return []string{count(s.Number), s.Reason} },
 	}
-	page := templates.AdminSeasons{Admin: a.boardFrame(c, &state, "Seasons")}
+	page := templates.AdminSeasons{
+		Admin:   a.boardFrame(c, &state, "Seasons"),
+		Running: "Season " + count(state.Season.Number) + " runs, with " + plural(state.Total, "player") + ".",
+		Close:   templ.SafeURL(adminAddress(state.ID, "/close")),
+	}
 	closed, page.Table, err = list.view(c, closed)
 	if err != nil {
 		return err
