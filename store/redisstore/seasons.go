@@ -83,7 +83,8 @@ func (s *Store) closeSeason(
 
 	k := s.keys.of(&state.Board)
 	word, reply, err := s.list(ctx, s.scripts.close, []string{k.board(), k.seasons(), k.scores(closed.Number)},
-		state.Rev, s.now(), k.live(), closed.Number, end, start, closedRecord.rest(), nextRecord.rest(), millis(next.End))
+		state.Rev, s.now(), k.live(), closed.Number, end, start, closedRecord.rest(), nextRecord.rest(), millis(next.End),
+		millis(closed.Start))
 	if err != nil || word != "ok" {
 		return false, time.Time{}, err
 	}
@@ -127,7 +128,7 @@ func (s *Store) ReopenSeason(ctx context.Context, id store.BoardID, wanted int64
 		if err != nil {
 			return store.BoardState{}, err
 		}
-		if wanted != state.Season.Number-1 || season.Paying {
+		if wanted != state.Season.Number-1 || season.Paying || !sameRules(&season, &state.Season) {
 			return store.BoardState{}, fmt.Errorf("redisstore: season %d of %s: %w", wanted, id, store.ErrNotReopenable)
 		}
 		schedule, err := store.ParseSchedule(state.Settings.Schedule, state.Settings.Timezone)
@@ -151,6 +152,12 @@ func (s *Store) ReopenSeason(ctx context.Context, id store.BoardID, wanted int64
 		}
 	}
 	return store.BoardState{}, s.restless(id)
+}
+
+// sameRules reports whether scores of two seasons are read alike. The running season's rules are those of the settings: a
+// season of other rules would get scores that do not fit its own.
+func sameRules(a, b *store.Season) bool {
+	return a.Order == b.Order && a.Decimals == b.Decimals && a.Policy == b.Policy && a.TimeBits == b.TimeBits
 }
 
 // ClosedSeasons implements [store.Seasons].

@@ -9,7 +9,7 @@
 -- ARGV[2]  time in ms, or ''                ARGV[7]  record of the closed season, JSON, after its end and total
 -- ARGV[3]  channel                          ARGV[8]  record of the next season, JSON, after its start
 -- ARGV[4]  number of the running season     ARGV[9]  end of the next season in ms, or ''
--- ARGV[5]  its end in ms, or '' for now
+-- ARGV[5]  its end in ms, or '' for now     ARGV[10] start of the running season in ms
 --
 -- Returns {'moved'}, {'early'} before the end that was given, {'late'} when the next season would be over already, or
 -- {'ok', time, end}.
@@ -22,7 +22,8 @@ local why = stale(board, rev, '', now)
 if why then return {why} end
 if ends ~= '' and now < tonumber(ends) then return {'early'} end
 if nextEnd ~= '' and now >= tonumber(nextEnd) then return {'late'} end
-if ends == '' then ends = whole(now) end
+-- Where the clock was set back, a season ends at its start rather than before.
+if ends == '' then ends = whole(math.max(now, tonumber(ARGV[10]))) end
 if starts == '' then starts = ends end
 
 local nextNumber = tonumber(season) + 1
