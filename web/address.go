@@ -33,6 +33,17 @@ func (e *edge) clientAddress(c *fiber.Ctx) netip.Addr {
 	return peer
 }
 
+// addressSubject is what an address is counted as, behind a word for what is counted. With IPv6 everybody has a /64 to
+// choose from.
+func addressSubject(word string, address netip.Addr) string {
+	if address.Is6() {
+		prefix, _ := address.WithZone("").Prefix(64) // there are that many bits
+		return word + prefix.String()
+	}
+	var space [64]byte
+	return string(address.AppendTo(append(space[:0], word...)))
+}
+
 func (e *edge) trusts(address netip.Addr) bool {
 	return slices.ContainsFunc(e.proxies, func(p netip.Prefix) bool { return p.Contains(address) })
 }

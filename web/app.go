@@ -20,11 +20,15 @@ import (
 
 // Deps is what the server is made of.
 type Deps struct {
-	Store store.Store
-	Tops  api.Tops
-	Keys  Keys
-	Live  Live // nil: nobody can watch
-	Log   *slog.Logger
+	Store    store.Store
+	Tops     api.Tops
+	Keys     Keys
+	KeyStore api.KeyStore
+	Audit    store.Audit
+	Signer   api.Signer
+	Live     Live // nil: nobody can watch
+	Limits   Limits
+	Log      *slog.Logger
 
 	// Ping and Subscribed say whether the server is ready: whether Redis answers, and whether changes of boards are
 	// heard of. Both get a second.
@@ -33,6 +37,9 @@ type Deps struct {
 
 	// Registry is shown under /metrics; New adds its own metrics to it.
 	Registry *prometheus.Registry
+
+	// Admin is what the admin pages need; this package adds who a request is from. Without a Store there are none.
+	Admin Admin
 
 	// TrustedProxies are those whose X-Forwarded-For is believed.
 	TrustedProxies []netip.Prefix
@@ -66,7 +73,8 @@ func New(deps Deps) *fiber.App {
 	times := deps.Times.orUsual()
 	e := &edge{
 		log: deps.Log, keys: deps.Keys, pages: pages.New(pages.Deps{Store: deps.Store, Live: deps.Live != nil}),
-		proxies: deps.TrustedProxies, metrics: newMetrics(deps.Registry), limit: times.Request,
+		proxies: deps.TrustedProxies, metrics: newMetrics(deps.Registry),
+		limits: newLimits(deps.Limits), limit: times.Request,
 	}
 	app := fiber.New(fiber.Config{
 		AppName:                      "leaderboard",

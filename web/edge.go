@@ -19,7 +19,8 @@ type edge struct {
 	pages   *pages.Pages
 	proxies []netip.Prefix
 	metrics *metrics
-	limit   time.Duration
+	limits  *limits
+	limit   time.Duration // of the work for a reply
 }
 
 // serve is the one middleware around all routes. It is on the way of every top that is read, so it does little.

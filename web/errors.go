@@ -29,6 +29,10 @@ var failures = [...]struct {
 	{store.ErrBoardNotFound, api.Problem{Status: 404, Code: "board_not_found", Detail: "There is no such board."}},
 	{store.ErrPlayerNotFound, api.Problem{Status: 404, Code: "player_not_found", Detail: "There is no such player on this board."}},
 	{store.ErrSeasonNotFound, api.Problem{Status: 404, Code: "season_not_found", Detail: "There never was such a season, or it is no longer kept."}},
+	{store.ErrKeyNotFound, api.Problem{Status: 404, Code: "key_not_found", Detail: "There is no such key, or no more."}},
+	{store.ErrHeldNotFound, api.Problem{Status: 404, Code: "held_not_found", Detail: "No such score waits on this board, or no more."}},
+	{store.ErrSeasonNotRunning, api.Problem{Status: 409, Code: "season_not_running", Detail: "This is not the running season.", Field: "season"}},
+	{store.ErrNotReopenable, api.Problem{Status: 409, Code: "not_reopenable", Detail: "The season cannot run again: it is not the last one, the one after it has scores or bans, or its rewards are being paid."}},
 	{store.ErrSeasonClosed, api.Problem{Status: 409, Code: "season_closed", Detail: "The season is closed.", Field: "season"}},
 	{store.ErrNotBanned, api.Problem{Status: 409, Code: "not_banned", Detail: "The player is not banned on this board."}},
 	{store.ErrBoardInUse, api.Problem{Status: 409, Code: "board_in_use", Detail: "The running season has scores or bans, so what its order rests on cannot change."}},
@@ -52,7 +56,7 @@ func problemOf(err error) api.Problem {
 		return api.Problem{Status: 403, Code: "forbidden", Detail: e.Detail, Field: e.Field}
 	}
 	if e, ok := errors.AsType[*store.LimitError](err); ok {
-		return api.Problem{Status: 429, Code: "rate_limited", Detail: "Too many requests: the limit of the " + e.Policy + " is reached."}
+		return api.Problem{Status: 429, Code: "rate_limited", Detail: limitWords(e)}
 	}
 	for i := range failures {
 		if errors.Is(err, failures[i].is) {
@@ -63,6 +67,12 @@ func problemOf(err error) api.Problem {
 		return problemOfFiber(e)
 	}
 	return api.Problem{Status: 500, Code: "internal", Detail: "Something went wrong on our side. It is in the log."}
+}
+
+// limitWords tells of a limit also where no header can: in a batch each score has its own.
+func limitWords(e *store.LimitError) string {
+	return "Too many requests: the limit of the " + e.Policy + " is reached. Try again in " +
+		strconv.FormatInt(max(1, seconds(e.RetryAfter)), 10) + " s."
 }
 
 // problemOfFiber says what is told of the errors of Fiber and of the server below it. Their own words are not shown.
@@ -110,7 +120,7 @@ func (e *edge) fail(c *fiber.Ctx, err error) {
 	problem := problemOf(err)
 	id := requestID(c)
 	e.logFailure(c, problem, id, err)
-	setFailureHeaders(c, problem, err, id)
+	e.setFailureHeaders(c, problem, err, id)
 	again := c.Context().UserValue(failing{}) != nil // making the page is what failed
 	c.Context().SetUserValue(failing{}, true)
 	if routed && !again && !forPrograms(c.Path()) {
@@ -127,17 +137,16 @@ func (e *edge) fail(c *fiber.Ctx, err error) {
 	sendProblem(c, problem)
 }
 
-func setFailureHeaders(c *fiber.Ctx, problem api.Problem, err error, id string) {
+func (e *edge) setFailureHeaders(c *fiber.Ctx, problem api.Problem, err error, id string) {
 	c.Set(fiber.HeaderXRequestID, id)
 	c.Set(fiber.HeaderCacheControl, "no-store")
 	switch problem.Status {
 	case fiber.StatusUnauthorized:
 		c.Set(fiber.HeaderWWWAuthenticate, `Bearer realm="leaderboard"`)
 	case fiber.StatusTooManyRequests:
-		if e, ok := errors.AsType[*store.LimitError](err); ok {
-			// Rounded up: whoever comes back in time must be let in.
-			seconds := max(1, (e.RetryAfter+time.Second-1)/time.Second)
-			c.Set(fiber.HeaderRetryAfter, strconv.FormatInt(int64(seconds), 10))
+		if limit, ok := errors.AsType[*store.LimitError](err); ok {
+			e.limits.refused(&c.Response().Header, limit)
+			e.metrics.limited.WithLabelValues(limit.Policy).Inc()
 		}
 	case fiber.StatusServiceUnavailable:
 		if len(c.Response().Header.Peek(fiber.HeaderRetryAfter)) == 0 { // whoever refused may know better

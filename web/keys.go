@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"crypto/subtle"
 	"errors"
+	"net/netip"
 	"net/url"
 	"slices"
 	"strings"
@@ -21,8 +22,9 @@ import (
 
 // Keys knows API keys.
 type Keys interface {
-	// Find returns the key that a token is, or [api.ErrUnauthorized].
-	Find(ctx context.Context, token string) (*api.Key, error)
+	// Find returns the key that a token is, or [api.ErrUnauthorized]. From is who brings it, the zero Addr where that is
+	// not known yet: tokens that nobody knows may cost an address only so much, and then a [store.LimitError] comes back.
+	Find(ctx context.Context, token string, from netip.Addr) (*api.Key, error)
 }
 
 // FirstKey is the key that was given at the start. Of the token only a hash is kept.
@@ -37,12 +39,12 @@ func NewFirstKey(token string) *FirstKey {
 		return &FirstKey{}
 	}
 	return &FirstKey{hash: sha256.Sum256([]byte(token)), key: &api.Key{
-		ID: "first", Name: "first", Scopes: []api.Scope{api.ScopeScores, api.ScopePlayers, api.ScopeAdmin},
+		ID: "first", Name: "first", Scopes: []store.Scope{store.ScopeScores, store.ScopePlayers, store.ScopeAdmin},
 	}}
 }
 
 // Find implements [Keys].
-func (k *FirstKey) Find(_ context.Context, token string) (*api.Key, error) {
+func (k *FirstKey) Find(_ context.Context, token string, _ netip.Addr) (*api.Key, error) {
 	hash := sha256.Sum256([]byte(token))
 	if subtle.ConstantTimeCompare(hash[:], k.hash[:]) != 1 || k.key == nil {
 		return nil, api.ErrUnauthorized
@@ -68,44 +70,59 @@ func bearer(header *fasthttp.RequestHeader) string {
 }
 
 // findKey returns the key that a request carries, or [api.ErrUnauthorized].
-func (e *edge) findKey(ctx context.Context, header *fasthttp.RequestHeader) (*api.Key, error) {
+func (e *edge) findKey(ctx context.Context, header *fasthttp.RequestHeader, from netip.Addr) (*api.Key, error) {
 	token := bearer(header)
 	if token == "" {
 		return nil, api.ErrUnauthorized
 	}
-	return e.keys.Find(ctx, token)
+	return e.keys.Find(ctx, token, from)
 }
 
-// need lets a request pass that carries a key with a scope, for the board in the path if there is one.
-func (e *edge) need(scope api.Scope) fiber.Handler {
+// need lets a request pass that carries a key with a scope, for the board in the path. Where none is in the path, what
+// is done goes beyond any board, and needs a key for all of them.
+func (e *edge) need(scope store.Scope) fiber.Handler {
 	return func(c *fiber.Ctx) error {
-		key, err := e.findKey(c.UserContext(), &c.Request().Header)
+		key, err := e.admit(c, scope)
 		if err != nil {
 			return err
 		}
-		if !key.Has(scope) {
-			return &api.ForbiddenError{Detail: "this call needs a key with the scope " + string(scope)}
-		}
 		if len(key.Boards) > 0 && !touches(key, c.Params("board")) {
-			return &api.ForbiddenError{Detail: "this key is not for this board"}
+			return &api.ForbiddenError{Detail: "this key is for some boards, and not for this call"}
 		}
-		api.SetKey(c, key)
 		return c.Next()
 	}
+}
+
+// needAny is need for lists that show of what goes beyond one board only what the boards of the key have to do with.
+func (e *edge) needAny(scope store.Scope) fiber.Handler {
+	return func(c *fiber.Ctx) error {
+		if _, err := e.admit(c, scope); err != nil {
+			return err
+		}
+		return c.Next()
+	}
+}
+
+// admit counts a call that needs a key, and remembers the key.
+func (e *edge) admit(c *fiber.Ctx, scope store.Scope) (*api.Key, error) {
+	key, err := e.findKey(c.UserContext(), &c.Request().Header, e.clientAddress(c))
+	if err != nil {
+		return nil, err
+	}
+	if err := e.limits.ofKey(c.UserContext(), c, key); err != nil {
+		return nil, err
+	}
+	if !key.Has(scope) {
+		return nil, &api.ForbiddenError{Detail: "this call needs a key with the scope " + string(scope)}
+	}
+	api.SetKey(c, key)
+	return key, nil
 }
 
 // touches reports whether a key that is for some boards only is for the one in the path.
 func touches(key *api.Key, raw string) bool {
 	id, err := url.PathUnescape(raw)
 	return err == nil && slices.Contains(key.Boards, store.BoardID(id))
-}
-
-// mayHave remembers the key of a request that needs none but may be shown more with one.
-func (e *edge) mayHave(c *fiber.Ctx) error {
-	if key, err := e.findKey(c.UserContext(), &c.Request().Header); err == nil {
-		api.SetKey(c, key)
-	}
-	return c.Next()
 }
 
 // headerReceived refuses a body that would be read for nothing: one that comes without the key it needs. Fasthttp asks
@@ -126,7 +143,7 @@ func (e *edge) headerReceived(header *fasthttp.RequestHeader) fasthttp.RequestCo
 func (e *edge) unauthorized(header *fasthttp.RequestHeader) bool {
 	ctx := newDeadline(time.Now().Add(e.limit))
 	defer ctx.release()
-	_, err := e.findKey(ctx, header)
+	_, err := e.findKey(ctx, header, netip.Addr{})
 	return errors.Is(err, api.ErrUnauthorized)
 }
 

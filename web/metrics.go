@@ -22,6 +22,7 @@ type series struct {
 // metrics counts requests and their time by route, never by what stands in an address: that would have no bound.
 type metrics struct {
 	seconds *prometheus.HistogramVec
+	limited *prometheus.CounterVec
 	routes  map[*fiber.Route]*series // complete before the first request
 	other   *series                  // what no route answered
 }
@@ -33,10 +34,14 @@ func newMetrics(registry prometheus.Registerer) *metrics {
 			Help:    "Time from a request's last byte to its reply, by route and class of status.",
 			Buckets: []float64{.001, .0025, .005, .01, .025, .05, .1, .5, 1, 5},
 		}, []string{"method", "route", "status"}),
+		limited: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "leaderboard_http_limited_total",
+			Help: "Requests that were refused because a limit had no room.",
+		}, []string{"policy"}),
 		routes: make(map[*fiber.Route]*series),
 		other:  &series{method: "other", route: "other"},
 	}
-	registry.MustRegister(m.seconds)
+	registry.MustRegister(m.seconds, m.limited)
 	return m
 }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"net"
+	"net/netip"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -13,21 +14,22 @@ import (
 	"github.com/valyala/fasthttp"
 
 	"leaderboard/handlers/api"
+	"leaderboard/store"
 )
 
 func TestTheFirstKeyKnowsItselfOnly(t *testing.T) {
 	t.Parallel()
-	key, err := NewFirstKey("secret").Find(t.Context(), "secret")
-	if err != nil || !key.Has(api.ScopeAdmin) || !key.Has(api.ScopeScores) || !key.Has(api.ScopePlayers) || !key.Touches("any") {
+	key, err := NewFirstKey("secret").Find(t.Context(), "secret", netip.Addr{})
+	if err != nil || !key.Has(store.ScopeAdmin) || !key.Has(store.ScopeScores) || !key.Has(store.ScopePlayers) || !key.Touches("any") {
 		t.Errorf("the key is %+v (%v), want every scope on every board", key, err)
 	}
 	for _, wrong := range []string{"", "Secret", "secret ", "secre", "secrets"} {
-		if _, err := NewFirstKey("secret").Find(t.Context(), wrong); !errors.Is(err, api.ErrUnauthorized) {
+		if _, err := NewFirstKey("secret").Find(t.Context(), wrong, netip.Addr{}); !errors.Is(err, api.ErrUnauthorized) {
 			t.Errorf("%q is taken for the key: %v", wrong, err)
 		}
 	}
 	for _, token := range []string{"", "x"} {
-		if _, err := NewFirstKey("").Find(t.Context(), token); !errors.Is(err, api.ErrUnauthorized) {
+		if _, err := NewFirstKey("").Find(t.Context(), token, netip.Addr{}); !errors.Is(err, api.ErrUnauthorized) {
 			t.Errorf("without a key %q is taken for one: %v", token, err)
 		}
 	}

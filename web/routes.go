@@ -5,6 +5,7 @@ import (
 
 	"leaderboard/handlers/api"
 	"leaderboard/handlers/pages"
+	"leaderboard/store"
 )
 
 const (
@@ -12,6 +13,7 @@ const (
 	boardPath   = apiPrefix + "/boards/:board"
 	playersPath = boardPath + "/players"
 	playerPath  = playersPath + "/:player"
+	personPath  = apiPrefix + "/players/:player"
 )
 
 // mount registers every route of the program. What is called most stands first: Fiber looks from the top.
@@ -21,30 +23,39 @@ func (e *edge) mount(app *fiber.App, deps Deps) {
 		top        = api.Top{Kept: deps.Tops, Store: deps.Store}
 		reads      = api.Reads{Store: deps.Store}
 		players    = api.Players{Store: deps.Store}
-		moderation = api.Moderation{Store: deps.Store}
-		boards     = api.Boards{Store: deps.Store}
+		acts       = api.Acts{Log: deps.Audit, Problem: problemOf}
+		moderation = api.Moderation{Store: deps.Store, Acts: acts}
+		boards     = api.Boards{Store: deps.Store, Acts: acts}
+		seasons    = api.Seasons{Store: deps.Store, Acts: acts}
+		held       = api.Held{Store: deps.Store, Acts: acts}
+		erase      = api.Erase{Store: deps.Store, Acts: acts}
 		export     = api.Export{Store: deps.Store}
+		tokens     = api.Tokens{Signer: deps.Signer}
+		keys       = api.Keys{Store: deps.KeyStore, Acts: acts}
+		audit      = api.Audit{Store: deps.Audit}
 		health     = health{ping: deps.Ping, subscribed: deps.Subscribed}
-		write      = e.need(api.ScopeScores)
-		admin      = e.need(api.ScopeAdmin)
+		write      = e.need(store.ScopeScores)
+		sign       = e.need(store.ScopePlayers)
+		admin      = e.need(store.ScopeAdmin)
+		someAdmin  = e.needAny(store.ScopeAdmin)
 	)
 	routes := []route{
 		{"POST", boardPath + "/scores", with(write, scores.Submit)},
 		{"POST", boardPath + "/scores/batch", with(write, scores.SubmitBatch)},
 
-		{"GET", boardPath + "/top", with(top.Get)},
-		{"GET", playerPath, with(players.Get)},
-		{"GET", playerPath + "/around", with(players.Around)},
-		{"GET", boardPath + "/view", with(reads.View)},
-		{"GET", boardPath + "/rank", with(reads.Rank)},
-		{"GET", boardPath + "/range", with(reads.Range)},
-		{"POST", boardPath + "/lookup", with(reads.Lookup)},
-		{"GET", playersPath, with(players.Search)},
-		{"GET", playerPath + "/activity", with(players.Activity)},
+		{"GET", boardPath + "/top", with(e.readKept, top.Get)},
+		{"GET", playerPath, with(e.read, players.Get)},
+		{"GET", playerPath + "/around", with(e.read, players.Around)},
+		{"GET", boardPath + "/view", with(e.read, reads.View)},
+		{"GET", boardPath + "/rank", with(e.read, reads.Rank)},
+		{"GET", boardPath + "/range", with(e.read, reads.Range)},
+		{"POST", boardPath + "/lookup", with(e.read, reads.Lookup)},
+		{"GET", playersPath, with(e.read, players.Search)},
+		{"GET", playerPath + "/activity", with(e.read, players.Activity)},
 		{"GET", boardPath + "/export", with(admin, export.Get)},
 
-		{"GET", apiPrefix + "/boards", with(e.mayHave, boards.List)},
-		{"GET", boardPath, with(e.mayHave, boards.Get)},
+		{"GET", apiPrefix + "/boards", with(e.read, boards.List)},
+		{"GET", boardPath, with(e.read, boards.Get)},
 		{"PUT", boardPath, with(admin, boards.Put)},
 		{"DELETE", boardPath, with(admin, boards.Delete)},
 
@@ -52,13 +63,29 @@ func (e *edge) mount(app *fiber.App, deps Deps) {
 		{"POST", playerPath + "/ban", with(admin, moderation.Ban)},
 		{"POST", playerPath + "/unban", with(admin, moderation.Unban)},
 
+		{"GET", boardPath + "/seasons", with(e.read, seasons.List)},
+		{"POST", boardPath + "/seasons/close", with(admin, seasons.Close)},
+		{"POST", boardPath + "/seasons/:season/reopen", with(admin, seasons.Reopen)},
+
+		{"GET", boardPath + "/held", with(admin, held.List)},
+		{"POST", boardPath + "/held/:id/accept", with(admin, held.Accept)},
+		{"POST", boardPath + "/held/:id/reject", with(admin, held.Reject)},
+
+		{"DELETE", personPath, with(admin, erase.Delete)},
+		{"POST", personPath + "/token", with(sign, tokens.Issue)},
+
+		{"GET", apiPrefix + "/keys", with(someAdmin, keys.List)},
+		{"POST", apiPrefix + "/keys", with(admin, keys.Make)},
+		{"DELETE", apiPrefix + "/keys/:id", with(admin, keys.Revoke)},
+		{"GET", apiPrefix + "/audit", with(someAdmin, audit.List)},
+
 		{"GET", "/api/openapi.yaml", with(api.OpenAPI)},
 		{"GET", "/docs", with(pages.Docs(api.Docs))},
 
-		{"GET", "/", with(e.pages.Home)},
-		{"GET", "/b/:board", with(e.pages.Board)},
-		{"GET", "/b/:board/p/:player", with(e.pages.Player)},
-		{"GET", "/b/:board/seasons/:season", with(e.pages.Season)},
+		{"GET", "/", with(e.read, e.pages.Home)},
+		{"GET", "/b/:board", with(e.read, e.pages.Board)},
+		{"GET", "/b/:board/p/:player", with(e.read, e.pages.Player)},
+		{"GET", "/b/:board/seasons/:season", with(e.read, e.pages.Season)},
 		{"GET", "/static/:file", with(sendStatic)},
 
 		{"GET", "/healthz", with(health.live)},
@@ -76,6 +103,7 @@ func (e *edge) mount(app *fiber.App, deps Deps) {
 			app.Add(r.method, r.path, r.handlers...)
 		}
 	}
+	e.mountAdmin(app, deps.Admin)
 	e.metrics.watch(app, before)
 }
 

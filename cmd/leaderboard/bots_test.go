@@ -62,7 +62,8 @@ func TestBotsPlayOnAnyServer(t *testing.T) {
 
 func TestBenchMeasuresAServerBesideAConstantReply(t *testing.T) {
 	t.Parallel()
-	server := serving(t, storeFlags(t)...)
+	limits := []string{"--rate-limit-player=0", "--rate-limit-key=0", "--rate-limit-address=0"}
+	server := serving(t, append(limits, storeFlags(t)...)...)
 	p := program(t, nil, server.at("bench", "--duration=150ms", "--connections=4", "--players=200")...)
 	if status := p.status(t); status != 0 {
 		t.Fatalf("got status %d:\n%s", status, &p.err)

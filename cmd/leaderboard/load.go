@@ -10,6 +10,7 @@ import (
 	"math/bits"
 	"net"
 	"strconv"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -91,6 +92,10 @@ func (l *load) drive(ctx context.Context, next func([]byte) []byte, begin time.T
 	return nil
 }
 
+// errLimited means that a server has limits, of which a measurement would be one.
+var errLimited = errors.New("the server has limits and would be measured by them: " +
+	"start it with --rate-limit-player=0 --rate-limit-key=0 --rate-limit-address=0")
+
 // skipReply reads one reply and throws it away.
 func skipReply(from *bufio.Reader) error {
 	status, err := from.ReadSlice('\n')
@@ -120,6 +125,9 @@ func skipReply(from *bufio.Reader) error {
 	}
 	if length < 0 {
 		return errors.New("a reply without Content-Length")
+	}
+	if strings.Contains(first, " 429 ") {
+		return errLimited
 	}
 	if !ok {
 		body, err := io.ReadAll(io.LimitReader(from, int64(min(length, 500))))

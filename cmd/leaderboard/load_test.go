@@ -56,6 +56,7 @@ func TestLoadTakesNoRefusalForAReply(t *testing.T) {
 		"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n":             "without Content-Length",
 		"HTTP/1.1 200 OK\r\ncontent-length: x\r\n\r\n":                      "invalid syntax",
 		"HTTP/1.1 200 OK\r\n": "EOF",
+		"HTTP/1.1 429 Too Many Requests\r\nContent-Length: 4\r\n\r\nlate": "--rate-limit-key=0",
 	}
 	for reply, want := range replies {
 		t.Run(want, func(t *testing.T) {

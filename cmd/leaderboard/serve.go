@@ -30,6 +30,8 @@ type serveCmd struct {
 	TrustedProxies    []string      `env:"LEADERBOARD_TRUSTED_PROXIES" placeholder:"CIDR" help:"Proxies whose X-Forwarded-For is believed."`
 	IdempotencyKeep   time.Duration `env:"LEADERBOARD_IDEMPOTENCY_KEEP" default:"1h" help:"How long a reply is kept for an Idempotency-Key."`
 
+	limitFlags
+
 	proxies []netip.Prefix
 }
 
@@ -56,7 +58,7 @@ func (c *serveCmd) Validate() error {
 		}
 		c.proxies = append(c.proxies, proxy)
 	}
-	return nil
+	return c.limitFlags.parse()
 }
 
 // parseNetwork reads a network, or one address.

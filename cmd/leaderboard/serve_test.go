@@ -212,6 +212,8 @@ func TestWrongArgumentsAreRefusedInWords(t *testing.T) {
 		"proxy":                {[]string{"--trusted-proxies=10.0.0.0/8,home"}, 80, `"home" is no address`},
 		"readers":              {[]string{"--readers=-1"}, 80, "--readers and"},
 		"public address":       {[]string{"--addr=127.0.0.1:0", "--data=", "--public-url=here"}, 1, "is not an origin such as"},
+		"limit":                {[]string{"--rate-limit-key=many"}, 80, "--rate-limit-key must be"},
+		"token key":            {[]string{"--token-key=short"}, 80, "--token-key must be keys of 32"},
 		"short keep":           {[]string{"--idempotency-keep=1ms"}, 80, "--idempotency-keep must be"},
 		"API key":              {[]string{"--api-key=a b"}, 80, "--api-key must be"},
 		"port that is taken":   {[]string{"--addr=" + taken.Addr().String(), "--data="}, 1, "another program listens on"},

@@ -86,7 +86,8 @@ func build(ctx context.Context, kept kept, c *serveCmd, secrets secrets, log *sl
 	var tops *live.Tops
 	boards := redisstore.New(kept.client, redisstore.Options{
 		Prefix: c.KeyPrefix, OnceKeep: c.IdempotencyKeep, AfterWrite: kept.afterWrite, Logger: log,
-		Wrote: func(id store.BoardID, version, total int64) { tops.Wrote(id, version, total) },
+		Player: c.player,
+		Wrote:  func(id store.BoardID, version, total int64) { tops.Wrote(id, version, total) },
 	})
 	if kept.restored {
 		if err := boards.RenewEpochs(ctx); err != nil {
@@ -100,9 +101,13 @@ func build(ctx context.Context, kept kept, c *serveCmd, secrets secrets, log *sl
 	})
 	tops = live.NewTops(boards, changes, log)
 	metrics := registry(boards)
+	tokens, followKeys, err := c.tokens(ctx, boards, log)
+	if err != nil {
+		return inside{}, errors.Join(err, kept.close())
+	}
 	hub, err := live.NewHub(tops, boards, live.Options{
-		Limits:  live.Limits{Readers: c.Readers, PerAddress: c.ReadersPerAddress, PerSecond: newcomers},
-		Origins: c.PublicURL, Registerer: metrics, Logger: log,
+		Limits: live.Limits{Readers: c.Readers, PerAddress: c.ReadersPerAddress, PerSecond: newcomers},
+		Tokens: tokens, Origins: c.PublicURL, Registerer: metrics, Logger: log,
 	})
 	if err != nil {
 		return inside{}, errors.Join(fmt.Errorf("--public-url: %w", err), kept.close())
@@ -111,10 +116,22 @@ func build(ctx context.Context, kept kept, c *serveCmd, secrets secrets, log *sl
 	var running sync.WaitGroup
 	running.Go(func() { changes.Run(background) })
 	running.Go(func() { tops.Run(background) })
+	running.Go(func() { followKeys(background) })
+	limiter := redisstore.NewLimiter(boards)
+	keys := web.NewStoredKeys(web.KeysOptions{
+		First: web.NewFirstKey(secrets.key), Store: boards, Limiter: limiter, Address: c.address, Log: log,
+	})
+	running.Go(func() { keys.Run(background) })
 	app := web.New(web.Deps{
-		Store: telling{boards, hub}, Tops: web.KeptTops(tops), Live: hub, Keys: web.NewFirstKey(secrets.key), Log: log,
-		Ping: boards.Ping, Subscribed: changes.Alive,
+		Store: telling{boards, hub}, Tops: web.KeptTops(tops), Live: hub, Log: log,
+		Keys: keys, KeyStore: boards, Audit: boards, Signer: tokens,
+		Limits: web.Limits{Limiter: limiter, Player: c.player, Key: c.key, Address: c.address},
+		Ping:   boards.Ping, Subscribed: changes.Alive,
 		Registry: metrics, TrustedProxies: c.proxies,
+		Admin: web.Admin{
+			Store: boards, Password: secrets.password, Sessions: redisstore.NewSessions(boards, web.AdminIdle),
+			Limits: limiter, Origins: c.PublicURL, Readers: hub.Readers,
+		},
 	})
 	return inside{app: app, hub: hub, store: boards, close: func() error {
 		stop()

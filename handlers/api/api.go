@@ -7,6 +7,8 @@
 package api
 
 import (
+	"slices"
+
 	"github.com/gofiber/fiber/v2"
 
 	"leaderboard/store"
@@ -20,42 +22,21 @@ type Problem struct {
 	Field  string // at fault; empty where none is
 }
 
-// Scope is a right that an API key may carry.
-type Scope string
-
-// The scopes.
-const (
-	ScopeScores  Scope = "scores:write"
-	ScopePlayers Scope = "players:token"
-	ScopeAdmin   Scope = "admin"
-)
-
-// Key is an API key as far as handlers need it: never the key itself.
+// Key is an API key as far as a request needs it: never the key itself.
 type Key struct {
 	ID     string
 	Name   string
-	Scopes []Scope
+	Scopes []store.Scope
 	Boards []store.BoardID // that it may touch; empty: all
+	Limit  store.Limit     // of its calls; zero: that of the server
 }
 
 // Has reports whether the key carries a scope.
-func (k *Key) Has(scope Scope) bool {
-	for _, s := range k.Scopes {
-		if s == scope {
-			return true
-		}
-	}
-	return false
-}
+func (k *Key) Has(scope store.Scope) bool { return slices.Contains(k.Scopes, scope) }
 
 // Touches reports whether the key may touch a board.
 func (k *Key) Touches(board store.BoardID) bool {
-	for _, b := range k.Boards {
-		if b == board {
-			return true
-		}
-	}
-	return len(k.Boards) == 0
+	return len(k.Boards) == 0 || slices.Contains(k.Boards, board)
 }
 
 type keyLocal struct{}
@@ -74,5 +55,5 @@ func keyOf(c *fiber.Ctx) *Key {
 // isAdmin reports whether a request may see and do on a board what only admins may.
 func isAdmin(c *fiber.Ctx, board store.BoardID) bool {
 	key := keyOf(c)
-	return key.Has(ScopeAdmin) && key.Touches(board)
+	return key.Has(store.ScopeAdmin) && key.Touches(board)
 }

@@ -1,7 +1,10 @@
 package api
 
 import (
+	"cmp"
 	"context"
+	"slices"
+	"strings"
 
 	"github.com/gofiber/fiber/v2"
 
@@ -18,14 +21,18 @@ type BoardStore interface {
 }
 
 // Boards shows, makes, changes and removes boards.
-type Boards struct{ Store BoardStore }
+type Boards struct {
+	Store BoardStore
+	Acts  Acts
+}
 
-// List answers GET /boards.
+// List answers GET /boards. A key for some boards sees those.
 func (h Boards) List(c *fiber.Ctx) error {
 	boards, err := h.Store.BoardStates(c.UserContext())
 	if err != nil {
 		return err
 	}
+	boards = slices.DeleteFunc(boards, func(b store.BoardState) bool { return !keyOf(c).Touches(b.ID) })
 	body := append([]byte(nil), `{"boards":`...)
 	body = appendList(body, boards, func(to []byte, b *store.BoardState) []byte {
 		return appendBoard(to, b, isAdmin(c, b.ID))
@@ -62,7 +69,15 @@ func (h Boards) Put(c *fiber.Ctx) error {
 			return err
 		}
 	}
-	board, made, err := h.Store.PutBoard(c.UserContext(), id, patch.apply)
+	var (
+		board store.BoardState
+		made  bool
+		act   = store.Act{Act: "board.put", Board: id, Details: cmp.Or(strings.Join(patch.fields, ", "), "no settings")}
+	)
+	err = h.Acts.do(c, act, func() (err error) {
+		board, made, err = h.Store.PutBoard(c.UserContext(), id, patch.apply)
+		return err
+	})
 	if err != nil {
 		return err
 	}
@@ -78,7 +93,8 @@ func (h Boards) Delete(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	if err := h.Store.DeleteBoard(c.UserContext(), id); err != nil {
+	act := store.Act{Act: "board.delete", Board: id}
+	if err := h.Acts.do(c, act, func() error { return h.Store.DeleteBoard(c.UserContext(), id) }); err != nil {
 		return err
 	}
 	return c.SendStatus(fiber.StatusNoContent)

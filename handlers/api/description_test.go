@@ -76,14 +76,17 @@ func TestEveryCallListsWhatItMayRefuse(t *testing.T) {
 	for path, item := range describedForTest(t).Paths.Map() {
 		for method, operation := range item.Operations() {
 			var want []string
-			if operation.Security != nil && len((*operation.Security)[0]) > 0 {
+			if operation.OperationID != "getDescription" { // which costs nothing
+				want = append(want, "429", "500", "503")
+			}
+			if operation.Security != nil && len(*operation.Security) > 0 && len((*operation.Security)[0]) > 0 {
 				want = append(want, "401", "403")
 			}
 			if operation.RequestBody != nil {
 				want = append(want, "413", "415", "422")
 			}
 			if strings.Contains(path, "{board}") {
-				want = append(want, "422", "500", "503")
+				want = append(want, "422")
 			}
 			for _, status := range want {
 				if operation.Responses.Value(status) == nil {

@@ -14,6 +14,17 @@ var writes = []struct {
 	{"POST", "/boards/demo/players/a/ban", ``, true},
 	{"POST", "/boards/demo/players/a/unban", ``, true},
 	{"DELETE", "/boards/demo/players/a", ``, true},
+	{"POST", "/boards/demo/seasons/close", `{"season":1}`, true},
+	{"POST", "/boards/demo/seasons/1/reopen", ``, true},
+	{"GET", "/boards/demo/held", ``, true},
+	{"POST", "/boards/demo/held/1/accept", ``, true},
+	{"POST", "/boards/demo/held/1/reject", ``, true},
+	{"GET", "/keys", ``, true},
+	{"POST", "/keys", `{"name":"x","scopes":["admin"]}`, true},
+	{"DELETE", "/keys/abcdefghij", ``, true},
+	{"GET", "/audit", ``, true},
+	{"POST", "/players/a/token", ``, true}, // by players:token, which the writer has not either
+	{"DELETE", "/players/a", ``, true},
 	{"DELETE", "/boards/demo", ``, true},
 }
 

@@ -19,7 +19,10 @@ type ModerationStore interface {
 }
 
 // Moderation takes players off boards.
-type Moderation struct{ Store ModerationStore }
+type Moderation struct {
+	Store ModerationStore
+	Acts  Acts
+}
 
 // Remove answers DELETE /boards/{board}/players/{player}.
 func (h Moderation) Remove(c *fiber.Ctx) error {
@@ -27,7 +30,9 @@ func (h Moderation) Remove(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	if err := h.Store.RemovePlayer(c.UserContext(), board, player); err != nil {
+	act := store.Act{Act: "player.remove", Board: board, Player: player}
+	err = h.Acts.do(c, act, func() error { return h.Store.RemovePlayer(c.UserContext(), board, player) })
+	if err != nil {
 		return err
 	}
 	return c.SendStatus(fiber.StatusNoContent)
@@ -45,11 +50,16 @@ func (h Moderation) Ban(c *fiber.Ctx) error {
 	}
 	var reason string
 	if len(body) > 0 {
-		if reason, err = parseReason(body); err != nil {
+		if reason, err = parseBan(body); err != nil {
 			return err
 		}
 	}
-	total, err := h.Store.Ban(c.UserContext(), board, player, reason)
+	var total int64
+	act := store.Act{Act: "player.ban", Board: board, Player: player, Details: reason}
+	err = h.Acts.do(c, act, func() (err error) {
+		total, err = h.Store.Ban(c.UserContext(), board, player, reason)
+		return err
+	})
 	if err != nil {
 		return err
 	}
@@ -58,21 +68,26 @@ func (h Moderation) Ban(c *fiber.Ctx) error {
 
 const maxReason = 200
 
-func parseReason(body []byte) (reason string, err error) {
+func parseBan(body []byte) (reason string, err error) {
 	err = read(body, func(r *reader) error {
-		return r.object("body", func(name string) error {
+		return r.object("body", func(name string) (err error) {
 			if name != "reason" {
 				return unknown(name)
 			}
-			text, err := r.text("reason")
-			if err == nil && (utf8.RuneCountInString(text) > maxReason || hasControl(text)) {
-				err = store.Invalid("reason", "must be at most 200 characters, without control characters")
-			}
-			reason = strings.Clone(text)
+			reason, err = parseReason(r)
 			return err
 		})
 	})
 	return reason, err
+}
+
+// parseReason reads why an admin does something.
+func parseReason(r *reader) (string, error) {
+	text, err := r.text("reason")
+	if err == nil && (utf8.RuneCountInString(text) > maxReason || hasControl(text)) {
+		err = store.Invalid("reason", "must be at most 200 characters, without control characters")
+	}
+	return strings.Clone(text), err
 }
 
 // hasControl reports whether a text could break a line or move a terminal.
@@ -84,7 +99,12 @@ func (h Moderation) Unban(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	total, err := h.Store.Unban(c.UserContext(), board, player)
+	var total int64
+	act := store.Act{Act: "player.unban", Board: board, Player: player}
+	err = h.Acts.do(c, act, func() (err error) {
+		total, err = h.Store.Unban(c.UserContext(), board, player)
+		return err
+	})
 	if err != nil {
 		return err
 	}

@@ -59,6 +59,19 @@ func pathValue(c *fiber.Ctx, name string) (string, error) {
 	return text, nil
 }
 
+// pathNumber returns a part of the path that is a whole number from 1.
+func pathNumber(c *fiber.Ctx, name string, highest int64) (int64, error) {
+	text, err := pathValue(c, name)
+	if err != nil {
+		return 0, err
+	}
+	number, ok := wholeNumber(text)
+	if !ok || number < 1 || number > highest {
+		return 0, store.Invalid(name, "must be a whole number from 1 to "+strconv.FormatInt(highest, 10))
+	}
+	return number, nil
+}
+
 // queryValue returns a query parameter and whether it was given. It aliases the request: parse it, do not keep it.
 func queryValue(c *fiber.Ctx, name string) (string, bool, error) {
 	args := c.Context().QueryArgs()

@@ -32,6 +32,14 @@ func appendString[T ~string](to []byte, text T) []byte {
 	return to
 }
 
+// appendTextOrNull writes text as a JSON string, null where there is none.
+func appendTextOrNull[T ~string](to []byte, text T) []byte {
+	if text == "" {
+		return append(to, "null"...)
+	}
+	return appendString(to, text)
+}
+
 // appendTime writes a time in UTC with as many digits of its milliseconds as it needs.
 func appendTime(to []byte, at time.Time) []byte {
 	to = append(to, '"')
@@ -105,11 +113,7 @@ func appendEntry(to []byte, e *store.Entry, decimals int) []byte {
 	to = append(to, `,"player":`...)
 	to = appendString(to, e.Player)
 	to = append(to, `,"name":`...)
-	if e.Name == "" {
-		to = append(to, "null"...)
-	} else {
-		to = appendString(to, e.Name)
-	}
+	to = appendTextOrNull(to, e.Name)
 	to = append(to, `,"points":`...)
 	to = e.Points.Append(to, decimals)
 	to = append(to, `,"achieved_at":`...)

@@ -9,11 +9,14 @@ import (
 )
 
 // settingsPatch is what a PUT of a board asks for: a change for each field that came.
-type settingsPatch []func(*store.Settings) error
+type settingsPatch struct {
+	fields  []string
+	changes []func(*store.Settings) error
+}
 
 // apply makes the changes. Whether the outcome is a board is for the store to say.
 func (p settingsPatch) apply(s *store.Settings) error {
-	for _, change := range p {
+	for _, change := range p.changes {
 		if err := change(s); err != nil {
 			return err
 		}
@@ -25,10 +28,11 @@ func (p settingsPatch) apply(s *store.Settings) error {
 // have none of something. Long for being flat: one case a field.
 func parseSettings(body []byte) (patch settingsPatch, err error) {
 	set := func(change func(*store.Settings)) {
-		patch = append(patch, func(s *store.Settings) error { change(s); return nil })
+		patch.changes = append(patch.changes, func(s *store.Settings) error { change(s); return nil })
 	}
 	err = read(body, func(r *reader) error {
 		return r.object("body", func(name string) error {
+			patch.fields = append(patch.fields, strings.Clone(name))
 			switch name {
 			case "title":
 				return setText(r, "title", func(text string) { set(func(s *store.Settings) { s.Title = text }) })
@@ -68,7 +72,7 @@ func parseSettings(body []byte) (patch settingsPatch, err error) {
 				return err
 			case "webhook":
 				change, err := parseWebhook(r)
-				patch = append(patch, change)
+				patch.changes = append(patch.changes, change)
 				return err
 			}
 			return unknown(name)
