@@ -50,7 +50,7 @@ const fieldsOnly = "Fields"
 func (d *description) docsCall(path string, item *pathItem, o *operation) templates.DocsCall {
 	call := templates.DocsCall{
 		Anchor: o.OperationID, Method: o.method, Path: path, Title: o.Summary, Text: proseOf(o.Description),
-		Scope: o.scope(), Curl: d.curl(path, item, o),
+		Scope: o.scope(), Player: o.byPlayers(), Curl: d.curl(path, item, o),
 	}
 	for _, p := range slices.Concat(item.Parameters, o.Parameters) {
 		p = d.parameter(p)

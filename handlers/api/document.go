@@ -118,6 +118,15 @@ func (o *operation) scope() string {
 	return strings.Join(o.Security[0]["key"], " ") // an open call that shows more with a key names no key first
 }
 
+// byPlayers reports whether a call needs a player's token.
+func (o *operation) byPlayers() bool {
+	if len(o.Security) == 0 {
+		return false
+	}
+	_, needs := o.Security[0]["player"]
+	return needs
+}
+
 func (c content) first() *media {
 	if len(c.ordered) == 0 {
 		return nil

@@ -38,6 +38,9 @@ func (d *description) curl(path string, item *pathItem, o *operation) string {
 	if o.scope() != "" {
 		command += ` -H "Authorization: Bearer $KEY"`
 	}
+	if o.byPlayers() {
+		command += ` -H "Authorization: Bearer $TOKEN"`
+	}
 	if body != "" {
 		command += " \\\n  -H 'Content-Type: application/json' -d '" + strings.ReplaceAll(body, "'", `'\''`) + "'"
 	}
