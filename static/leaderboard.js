@@ -43,7 +43,7 @@
  * @property {string | URL} [url] the server; by default the one that served this module
  * @property {number} [limit] how many places to watch, 10 by default
  * @property {string} [player] whose place to tell
- * @property {string | (() => string | Promise<string>)} [token] a player's token, or how to get a fresh one
+ * @property {string | (() => string | Promise<string>)} [token] a player's token or ticket, or how to get a fresh one
  * @property {(top: Top, frame: Snapshot | Delta) => void} [onTop]
  * @property {(you: {entry: Standing | null, total: number}) => void} [onYou]
  * @property {(items: object[]) => void} [onActivity]

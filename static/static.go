@@ -42,7 +42,7 @@ var types = map[string]string{
 }
 
 // order names the files so that each comes after those it imports: a module's hash covers the hashes of its imports.
-var order = []string{"app.css", "favicon.svg", "theme.js", stable, "words.js", "rows.js", "search.js", "board.js"}
+var order = []string{"app.css", "favicon.svg", "theme.js", stable, "words.js", "rows.js", "search.js", "board.js", "inbox.js"}
 
 type catalogue struct {
 	files     map[string]File   // by address

@@ -12,7 +12,7 @@ import (
 )
 
 var names = []string{
-	"app.css", "favicon.svg", "theme.js", "leaderboard.js", "words.js", "rows.js", "search.js", "board.js",
+	"app.css", "favicon.svg", "theme.js", "leaderboard.js", "words.js", "rows.js", "search.js", "board.js", "inbox.js",
 }
 
 func TestFilesAreKeptForAYearUnderAHashedAddress(t *testing.T) {

@@ -9,6 +9,7 @@ type Page struct {
 	Title       string
 	Description string
 	Theme       string // light, dark, or empty: as the reader's system has it
+	Bell        *Bell  // nil: nobody knows who reads
 }
 
 // Time is a moment in words, and exactly.

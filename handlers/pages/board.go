@@ -87,6 +87,9 @@ func (p *Pages) board(c *fiber.Ctx, ask asked) error {
 	if page.Search, err = p.search(c, ask, w); err != nil {
 		return err
 	}
+	if page.Bell, err = p.bell(c, ask.look.Board); err != nil {
+		return err
+	}
 	if page.Live.Limit != "" || view.Total == 0 && !view.Season.Closed {
 		page.Curl = curlScore(c.BaseURL(), ask.look.Board) // a live board may become empty
 	}

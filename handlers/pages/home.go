@@ -23,6 +23,9 @@ func (p *Pages) Home(c *fiber.Ctx) error {
 		Page: templates.Page{Title: "Leaderboard", Description: "Live boards in exact order.", Theme: theme(c)},
 		Curl: curlBoard(c.BaseURL()),
 	}
+	if view.Bell, err = p.bell(c, ""); err != nil {
+		return err
+	}
 	for i := range boards {
 		card := boardCard(&boards[i])
 		if i < ledBoards {

@@ -32,16 +32,35 @@ type Store interface {
 type Deps struct {
 	Store Store
 	Live  bool // GET /ws/boards/{board} is served: pages of running seasons connect to it
+
+	Inbox    Inbox    // nil: there are no rewards
+	Searches Searches // nil: cookies keep what was looked for
+
+	// Player says in whose browser a page is shown, "" where nobody knows. SignIn makes a browser remember a player's
+	// token, SignOut makes it forget.
+	Player  func(c *fiber.Ctx) store.PlayerID
+	SignIn  func(c *fiber.Ctx, token string) error
+	SignOut func(c *fiber.Ctx)
 }
 
 // Pages holds the handlers.
 type Pages struct {
-	store Store
-	live  bool
+	store    Store
+	live     bool
+	inbox    Inbox
+	searches Searches
+	player   func(*fiber.Ctx) store.PlayerID
+	signIn   func(*fiber.Ctx, string) error
+	signOut  func(*fiber.Ctx)
 }
 
 // New returns the handlers.
-func New(deps Deps) *Pages { return &Pages{store: deps.Store, live: deps.Live} }
+func New(deps Deps) *Pages {
+	return &Pages{
+		store: deps.Store, live: deps.Live, inbox: deps.Inbox, searches: deps.Searches,
+		player: deps.Player, signIn: deps.SignIn, signOut: deps.SignOut,
+	}
+}
 
 // show renders a page. It is rendered whole before a byte is sent: a page never ends in the middle.
 func show(c *fiber.Ctx, page templ.Component) error {

@@ -39,6 +39,9 @@ func (p *Pages) Player(c *fiber.Ctx) error {
 	page := w.playerPage(&state, &view, ofSeason(activity, &view.Season))
 	page.Theme = theme(c)
 	page.Live = p.live && !view.Season.Closed
+	if page.Bell, err = p.bell(c, look.Board); err != nil {
+		return err
+	}
 	return show(c, templates.PlayerPage(page))
 }
 

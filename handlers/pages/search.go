@@ -1,12 +1,12 @@
 package pages
 
 import (
+	"context"
 	"encoding/base64"
 	"errors"
 	"net/url"
 	"slices"
 	"strings"
-	"time"
 	"unicode"
 	"unicode/utf8"
 
@@ -18,11 +18,9 @@ import (
 )
 
 const (
-	foundRows     = 10 // players that a search shows
-	keptSearches  = 10
+	foundRows     = 10                     // players that a search shows
 	maxSearch     = 4 * store.MaxNameRunes // bytes: the longest name, and any id
 	searchCookie  = "searches"
-	keepSearches  = 90 * 24 * time.Hour
 	maxCookieSize = 1000 // bytes: all headers of a request share 4 KiB
 )
 
@@ -46,10 +44,9 @@ func (p *Pages) search(c *fiber.Ctx, ask asked, w *writer) (templates.Search, er
 		Query:  ask.query,
 		Asked:  ask.query != "" && ask.player == "",
 	}
-	searches := readSearches(c)
-	if ask.query != "" {
-		searches = addSearch(searches, ask.query)
-		writeSearches(c, w.board, searches)
+	searches, err := p.lastSearches(c, w.board, ask.query)
+	if err != nil {
+		return found, err
 	}
 	for _, text := range searches {
 		address := boardAddress(w.board) + "?q=" + url.QueryEscape(text)
@@ -65,6 +62,31 @@ func (p *Pages) search(c *fiber.Ctx, ask asked, w *writer) (templates.Search, er
 		found.Found = append(found.Found, row)
 	}
 	return found, err
+}
+
+// Searches keep what players looked for, newest first.
+type Searches interface {
+	Searches(ctx context.Context, player store.PlayerID) ([]string, error)
+	AddSearch(ctx context.Context, player store.PlayerID, text string) error
+}
+
+// lastSearches returns what the reader looked for last, a text of now first. A player's searches follow the player,
+// those of anybody else stay in a cookie.
+func (p *Pages) lastSearches(c *fiber.Ctx, board store.BoardID, text string) ([]string, error) {
+	if player := p.me(c); player != "" && p.searches != nil {
+		if text != "" {
+			if err := p.searches.AddSearch(c.UserContext(), player, text); err != nil {
+				return nil, err
+			}
+		}
+		return p.searches.Searches(c.UserContext(), player)
+	}
+	searches := readSearches(c)
+	if text != "" {
+		searches = addSearch(searches, text)
+		writeSearches(c, board, searches)
+	}
+	return searches, nil
 }
 
 // find returns the player whose whole id the text is, then up to limit whose name begins with it.
@@ -95,7 +117,7 @@ func (p *Pages) find(c *fiber.Ctx, board store.BoardID, text string, limit int64
 func addSearch(searches []string, text string) []string {
 	same := func(s string) bool { return store.Fold(s) == store.Fold(text) }
 	searches = append([]string{text}, slices.DeleteFunc(slices.Clone(searches), same)...)
-	return searches[:min(keptSearches, len(searches))]
+	return searches[:min(store.KeptSearches, len(searches))]
 }
 
 // readSearches returns what the cookie holds. Anybody can write a cookie: what is wrong in it is left out.
@@ -107,7 +129,7 @@ func readSearches(c *fiber.Ctx) []string {
 	searches := slices.DeleteFunc(strings.Split(string(text), "\n"), func(s string) bool {
 		return s == "" || len(s) > maxSearch || !utf8.ValidString(s) || strings.ContainsFunc(s, unicode.IsControl)
 	})
-	return searches[:min(keptSearches, len(searches))]
+	return searches[:min(store.KeptSearches, len(searches))]
 }
 
 func writeSearches(c *fiber.Ctx, board store.BoardID, searches []string) {
@@ -117,7 +139,7 @@ func writeSearches(c *fiber.Ctx, board store.BoardID, searches []string) {
 		value = encodeSearches(searches)
 	}
 	c.Cookie(&fiber.Cookie{
-		Name: searchCookie, Value: value, Path: boardAddress(board), MaxAge: int(keepSearches.Seconds()),
+		Name: searchCookie, Value: value, Path: boardAddress(board), MaxAge: int(store.SearchesKept.Seconds()),
 		HTTPOnly: true, SameSite: fiber.CookieSameSiteLaxMode, Secure: c.Secure(),
 	})
 }
