@@ -228,3 +228,36 @@ func TestABusyCallerDrawsSeldom(t *testing.T) {
 		}
 	})
 }
+
+func TestTheEstimateLetsInLessThanTwiceTheLimit(t *testing.T) {
+	t.Parallel()
+	const count = 50
+	limit := store.Limit{Count: count, Window: 10 * time.Second}
+	rapid.Check(t, func(rt *rapid.T) {
+		pauses := rapid.SliceOfN(rapid.SampledFrom([]time.Duration{
+			0, 0, 0, time.Millisecond, 50 * time.Millisecond, 400 * time.Millisecond, 9 * time.Second,
+		}), 1, 400).Draw(rt, "pauses")
+		synctest.Test(t, func(t *testing.T) {
+			client := storetest.Embedded(t)
+			var processes []*redisstore.Limiter
+			for range 2 {
+				processes = append(processes, redisstore.NewLimiter(redisstore.New(client, redisstore.Options{})))
+			}
+			var allowed []time.Time
+			for i, pause := range pauses {
+				time.Sleep(pause)
+				quota, err := processes[i%2].Take(t.Context(), "key", limit)
+				if err != nil {
+					rt.Fatalf("call %d: %v", i, err)
+				}
+				if !quota.Allowed {
+					continue
+				}
+				allowed = append(allowed, time.Now())
+				if n := len(allowed) - 2*count; n >= 0 && time.Since(allowed[n]) < limit.Window {
+					rt.Fatalf("call %d: twice the limit since %v", i, allowed[n])
+				}
+			}
+		})
+	})
+}
