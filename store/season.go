@@ -32,6 +32,7 @@ type Season struct {
 	Resolution time.Duration
 	Rewards    []Reward // copied from the board at the close
 	Paying     bool     // a payout has begun: no reopening
+	Paid       bool     // nothing of it is to be paid any more
 	Total      int64    // players at the close; known where a reply says so
 }
 

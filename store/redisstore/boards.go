@@ -336,7 +336,7 @@ func (s *Store) DeleteBoard(ctx context.Context, id store.BoardID) error {
 		k := s.keys.of(&state.Board)
 		keys := []string{k.board(), k.seasons(), k.names(), k.nameIndex(), k.bans(), k.held(), k.owed()}
 		for _, n := range numbers {
-			keys = append(keys, k.scores(n), k.banned(n))
+			keys = append(keys, k.ofSeason(n)...)
 		}
 		word, _, err := s.list(ctx, s.scripts.delete, keys, state.Rev, k.live())
 		if err != nil {

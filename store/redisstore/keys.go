@@ -75,6 +75,17 @@ func (k boardKeys) live() string      { return k.tag + "live" } // a Pub/Sub cha
 func (k boardKeys) scores(season int64) string { return k.season(season) + "scores" }
 func (k boardKeys) banned(season int64) string { return k.season(season) + "banned" }
 
+// reached and holds are hashes of players and the rewards that they reached, or hold until a time; payouts is a hash of
+// how far the payouts of a closed season came.
+func (k boardKeys) reached(season int64) string { return k.season(season) + "reached" }
+func (k boardKeys) holds(season int64) string   { return k.season(season) + "holds" }
+func (k boardKeys) payouts(season int64) string { return k.season(season) + "payouts" }
+
+// ofSeason returns all keys of a season.
+func (k boardKeys) ofSeason(number int64) []string {
+	return []string{k.scores(number), k.banned(number), k.reached(number), k.holds(number), k.payouts(number)}
+}
+
 func (k boardKeys) season(number int64) string {
 	return k.tag + "s" + strconv.FormatInt(number, 10) + ":"
 }
@@ -111,6 +122,9 @@ func (k keys) jobs() []string {
 }
 
 func (k keys) jobWake() string { return k.prefix + ":{jobs}:wake" } // a Pub/Sub channel
+
+// relays is the Pub/Sub channel that wakes those who bring what boards owe to the job queue.
+func (k keys) relays() string { return k.prefix + ":owed" }
 
 func (k keys) outbox(name string) string         { return k.prefix + ":{outbox}:" + name }
 func (k keys) outboxWorker(sender string) string { return k.outbox("worker:" + escape(sender)) }

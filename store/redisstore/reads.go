@@ -394,7 +394,7 @@ func (s *Store) Activity(
 // parseActivity reads AT KIND DECIMALS POINTS PREVIOUS_POINTS RANK PREVIOUS_RANK.
 func parseActivity(line string) store.Activity {
 	part := strings.Split(line, " ")
-	if len(part) != 7 {
+	if len(part) < 7 { // that of a reward ends with a word that tells it from others
 		return store.Activity{}
 	}
 	return store.Activity{

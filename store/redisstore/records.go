@@ -25,13 +25,14 @@ type record struct {
 	Resolution int64          `json:"resolution"` // ms
 	Rewards    []store.Reward `json:"rewards,omitempty"`
 	Paying     bool           `json:"paying,omitempty"`
+	Paid       bool           `json:"paid,omitempty"`
 }
 
 func recordOf(s *store.Season) record {
 	r := record{
 		Start: s.Start.UnixMilli(), Closed: s.Closed, Closes: s.Closes, Reason: s.Reason, Order: s.Order,
 		Decimals: s.Decimals, Policy: s.Policy, TimeBits: s.TimeBits, Resolution: s.Resolution.Milliseconds(), Rewards: s.Rewards,
-		Paying: s.Paying, Total: s.Total,
+		Paying: s.Paying, Paid: s.Paid, Total: s.Total,
 	}
 	if !s.End.IsZero() {
 		r.End = s.End.UnixMilli()
@@ -43,7 +44,8 @@ func (r *record) season(number int64) store.Season {
 	s := store.Season{
 		Number: number, Start: fromMillis(r.Start), Closed: r.Closed, Closes: r.Closes, Reason: r.Reason, Order: r.Order,
 		Decimals: r.Decimals, Policy: r.Policy, TimeBits: r.TimeBits,
-		Resolution: time.Duration(r.Resolution) * time.Millisecond, Rewards: r.Rewards, Paying: r.Paying, Total: r.Total,
+		Resolution: time.Duration(r.Resolution) * time.Millisecond, Rewards: r.Rewards, Paying: r.Paying, Paid: r.Paid,
+		Total: r.Total,
 	}
 	if r.End != 0 {
 		s.End = fromMillis(r.End)
@@ -59,13 +61,8 @@ func parseSeason(number int64, text string) (store.Season, error) {
 	return r.season(number), nil
 }
 
-func encode(v any) string {
-	text, err := json.Marshal(v)
-	if err != nil {
-		panic(err) // our own types always encode; a Reward's data was checked when it was parsed
-	}
-	return string(text)
-}
+// encode writes a value as the store keeps it.
+func encode(v any) string { return encodeAsIs(v) }
 
 // rest encodes a record without its opening brace: the script that closes a season writes before it what only the
 // script knows.

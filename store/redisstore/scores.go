@@ -253,6 +253,7 @@ type submitCall struct {
 	head      []any
 	body      []any
 	batchOnce store.Once
+	reach     reach
 }
 
 func newSubmitCall(s *Store, board *store.Board, once store.Once) *submitCall {
@@ -265,12 +266,13 @@ func newSubmitCall(s *Store, board *store.Board, once store.Once) *submitCall {
 	now := s.time()
 	call := &submitCall{
 		board: board, limit: settings.Limit(), boardKeys: k, batchOnce: once, limited: s.options.Player.Count > 0,
+		reach: s.reachOf(board),
 		fixed: []string{
 			k.board(), k.scores(season.Number), k.banned(season.Number), k.bans(), k.names(), k.nameIndex(), k.held(),
 			k.uniques(now), k.pace(now),
 		},
 	}
-	call.head = append(make([]any, 0, 21), board.Rev, s.now(), millis(season.End), k.live(), season.Number,
+	call.head = append(make([]any, 0, 22), board.Rev, s.now(), millis(season.End), k.live(), season.Number,
 		string(season.Policy), sign, millis(season.Start), season.Slots()-1, int64(call.limit), settings.LiveTop,
 		settings.ActivityCap, s.options.OnceKeep.Milliseconds(), "", once.Fingerprint, season.Resolution.Milliseconds(),
 		season.Decimals, maxStep(settings), playerLimit(s.options.Player), s.options.Player.Window.Milliseconds())
@@ -354,13 +356,13 @@ func (c *submitCall) check(sub *store.Submission) (store.Points, error) {
 	return sub.Points.Points("points", c.board.Season.Decimals, c.limit)
 }
 
-// keys returns the script's KEYS: the board's, the activity lists, the rates, the once keys.
+// keys returns the script's KEYS: the board's, the activity lists, the rates, the once keys, those of rewards.
 func (c *submitCall) keys() []string {
 	keys := slices.Concat(c.fixed, c.activity, c.rates, c.onceKeys)
 	if c.batchOnce.Key != "" {
 		keys = append(keys, c.boardKeys.once(c.batchOnce.Key))
 	}
-	return keys
+	return append(keys, c.reach.keys...)
 }
 
 // args returns the script's ARGV. Only now is it known at which place in KEYS the once keys stand.
@@ -372,5 +374,5 @@ func (c *submitCall) args() []any {
 	for i, place := range c.onceAt {
 		c.body[place] = before + i + 1
 	}
-	return append(append(c.head, len(c.asked)), c.body...)
+	return slices.Concat(append(c.head, len(c.asked), c.reach.goals), c.body, c.reach.args)
 }

@@ -26,12 +26,14 @@ type scripts struct {
 	jobs   jobScripts
 	inbox  inboxScripts
 	outbox outboxScripts
+	payout payoutScripts
 }
 
 // newScripts panics when a file is missing: the files are part of the program.
 func newScripts() scripts {
 	prelude := source("prelude")
 	writes := func(name string) script { return newScript(prelude, name) }
+	owing := func(name string) script { return newScript(prelude+source("owed_prelude"), name) }
 	reads := func(name string) script {
 		s := writes(name)
 		s.reads = true
@@ -39,12 +41,12 @@ func newScripts() scripts {
 	}
 	return scripts{
 		activity: reads("activity"), audit: writes("audit"), ban: writes("ban"), board: reads("board"),
-		close: writes("close"), create: writes("create"), delete: writes("delete"), erase: writes("erase"),
+		close: owing("close"), create: writes("create"), delete: writes("delete"), erase: writes("erase"),
 		eraseKept: writes("erase_kept"), lease: writes("lease"), lookup: reads("lookup"), prune: writes("prune"), rank: reads("rank"), ranges: reads("range"),
 		register: writes("register"), remove: writes("remove"), renewEpoch: writes("renew_epoch"), reopen: writes("reopen"),
-		revokeKey: writes("key_revoke"), search: reads("search"), submit: writes("submit"), unban: writes("unban"),
+		revokeKey: writes("key_revoke"), search: reads("search"), submit: owing("submit"), unban: writes("unban"),
 		unindex: writes("unindex"), update: writes("update"), useKey: writes("key_used"),
-		view: reads("view"), jobs: newJobScripts(), inbox: newInboxScripts(), outbox: newOutboxScripts(),
+		view: reads("view"), jobs: newJobScripts(), inbox: newInboxScripts(), outbox: newOutboxScripts(), payout: newPayoutScripts(),
 	}
 }
 

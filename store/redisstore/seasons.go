@@ -82,9 +82,13 @@ func (s *Store) closeSeason(
 	closedRecord.End, closedRecord.Total, nextRecord.Start = 0, 0, 0
 
 	k := s.keys.of(&state.Board)
-	word, reply, err := s.list(ctx, s.scripts.close, []string{k.board(), k.seasons(), k.scores(closed.Number)},
+	args := []any{
 		state.Rev, s.now(), k.live(), closed.Number, end, start, closedRecord.rest(), nextRecord.rest(), millis(next.End),
-		millis(closed.Start))
+		millis(closed.Start),
+	}
+	word, reply, err := s.list(ctx, s.scripts.close,
+		[]string{k.board(), k.seasons(), k.scores(closed.Number), k.holds(closed.Number), k.owed()},
+		append(args, s.owedAtClose(&state.Board, &closed)...)...)
 	if err != nil || word != "ok" {
 		return false, time.Time{}, err
 	}
@@ -102,7 +106,7 @@ func (s *Store) prune(ctx context.Context, board *store.Board) {
 	if err == nil {
 		for _, season := range closed[min(board.Settings.KeepSeasons, len(closed)):] {
 			k := s.keys.of(board)
-			keys := []string{k.seasons(), k.scores(season.Number), k.banned(season.Number)}
+			keys := append([]string{k.seasons()}, k.ofSeason(season.Number)...)
 			if _, err = s.call(ctx, s.scripts.prune, keys, season.Number); err != nil {
 				break
 			}
@@ -135,7 +139,7 @@ func (s *Store) ReopenSeason(ctx context.Context, id store.BoardID, wanted int64
 		if err != nil {
 			return store.BoardState{}, fmt.Errorf("redisstore: schedule of board %s: %w", id, err)
 		}
-		season.Closed, season.Reason, season.Total, season.Rewards = false, "", 0, nil
+		season.Closed, season.Reason, season.Total, season.Rewards, season.Paid = false, "", 0, nil, false
 		season.End = schedule.Next(state.Now)
 		k, next := s.keys.of(&state.Board), state.Season.Number
 		word, reply, err := s.list(ctx, s.scripts.reopen,

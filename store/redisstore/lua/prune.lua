@@ -4,6 +4,7 @@
 -- KEYS[1]  seasons  hash: number -> record
 -- KEYS[2]  scores   sorted set of the season
 -- KEYS[3]  banned   sorted set of the season
+-- KEYS[4…] what else the season has
 --
 -- ARGV[1]  number
 --
@@ -15,5 +16,5 @@ if not record then return 0 end
 local season = cjson.decode(record)
 if not season.closed or season.rewards and not season.paid then return 0 end
 redis.call('HDEL', seasons, number)
-redis.call('UNLINK', KEYS[2], KEYS[3])
+for i = 2, #KEYS do redis.call('UNLINK', KEYS[i]) end
 return 1

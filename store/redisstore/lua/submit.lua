@@ -11,7 +11,9 @@
 -- KEYS[8]  uniques     HyperLogLog of the day's players
 -- KEYS[9]  pace        submissions of the minute
 -- KEYS[10…] activity   list of each submission's player, where the cap is not 0; behind them rate of each one's player,
---                      where there is a limit; behind them the once keys
+--                      where there is a limit; behind them the once keys; behind them, where rewards are won by reaching
+--                      something, three more: owed (hash), reached (hash: player -> rewards that they have) and holds
+--                      (hash: player -> rewards that they hold, each with the number of the time that it was reached)
 --
 -- ARGV[1]  rev                     ARGV[10] largest points, in whole units
 -- ARGV[2]  time in ms, or ''       ARGV[11] live top
@@ -24,12 +26,16 @@
 -- ARGV[9]  last slot: 2^T − 1      ARGV[18] largest gain that is not held, or ''
 -- ARGV[19] submissions that a player may make in a window, or ''
 -- ARGV[20] ms of that window       ARGV[21] number of submissions
+-- ARGV[22] number of rewards that are won by reaching something
 -- then for each: player, points in whole units, and a word of letters that say what else follows, in this order:
 --   n  name, folded name
 --   t  time of a backdated one in ms
 --   s  slot of an exported one
 --   o  key number of its once key, fingerprint
 --   h  id of the held submission that it is, which an admin accepts
+-- then, where there are such rewards: channel of the relays, board and incarnation, the part of ids of payments that names
+-- the season; and for each reward: id, points to reach as they count in the order or '', place to reach, ms to hold it, ms
+-- until it is due, priority, rest of the payment, JSON
 --
 -- Returns {'moved'} or {'over'} with nothing done, {'conflict'} when the batch's once key came with another body, or
 -- {'ok', version, total, 1 when the batch's once key was there before, renames, shared, results}. renames is a flat list
@@ -57,6 +63,7 @@ local uniquesKeep = 40 * 24 * 3600 * 1000
 local paceKeep = 2 * 3600 * 1000
 local mostHeld = 10000
 local exactLimit = 128 -- longer logs would leave Redis' compact list encoding
+local goals = tonumber(ARGV[22])
 
 local now = clock(ARGV[2])
 local why = stale(board, rev, ends, now)
@@ -237,9 +244,67 @@ local function keptReply(key, fingerprint)
   return 'again ' .. string.sub(kept, split + 1, owner - 1)
 end
 
+-- Tells who reached what, given a player, their points as they count, their place, and the one before or 0.
+local noticeReach
+if goals > 0 then
+  local owed, reached, holds = KEYS[#KEYS - 2], KEYS[#KEYS - 1], KEYS[#KEYS]
+  local from = #ARGV - 7 * goals
+  local relays, who, ref = ARGV[from - 2], ARGV[from - 1], ARGV[from]
+  local woken = false
+
+  local function owes(id, kind, due, priority, payload, player)
+    owe(owed, id, kind, due, priority, payload, player)
+    if not woken then wakeRelays(relays, who) end
+    woken = true
+  end
+
+  local function loses(player, id)
+    local list = redis.call('HGET', holds, player)
+    if list and listed(list, id) then keepList(holds, player, withoutListed(list, id)) end
+  end
+
+  local function notice(at, player, value, rank)
+    local id, goal, place, time = ARGV[at], tonumber(ARGV[at + 1]), tonumber(ARGV[at + 2]), tonumber(ARGV[at + 3])
+    if not (goal and value >= goal or not goal and rank <= place) then
+      if time > 0 then loses(player, id) end
+      return
+    end
+    local has = redis.call('HGET', reached, player)
+    if listed(has, id) then return end
+    local points, rest = sign * value, ARGV[at + 6]
+    if time == 0 then
+      redis.call('HSET', reached, player, withListed(has, id, 0))
+      owes('reward ' .. ref .. ' ' .. id .. ' ' .. player, 'reward', now + tonumber(ARGV[at + 4]), ARGV[at + 5],
+        payment(player, points, rank, '', rest), player)
+      return
+    end
+    local list = redis.call('HGET', holds, player)
+    if listed(list, id) then return end
+    local seq = redis.call('HINCRBY', board, 'reach_seq', 1)
+    redis.call('HSET', holds, player, withListed(list, id, seq))
+    owes('hold ' .. ref .. ' ' .. id .. ' ' .. seq .. ' ' .. player, 'hold', now + time, ARGV[at + 5],
+      payment(player, points, rank, '"seq":' .. seq .. ',', rest), player)
+  end
+
+  noticeReach = function(player, value, rank, previous)
+    for at = from + 1, #ARGV, 7 do
+      notice(at, player, value, rank)
+      local place = ARGV[at + 1] == '' and tonumber(ARGV[at + 2])
+      local inside, was = place and rank <= place, place and previous > 0 and previous <= place
+      if inside and not was and ARGV[at + 3] ~= '0' then -- somebody is pushed out
+        local out = redis.call('ZREVRANGE', scores, place, place)[1]
+        if out then loses(out, ARGV[at]) end
+      elseif was and not inside then -- somebody moves up
+        local row = redis.call('ZREVRANGE', scores, place - 1, place - 1, 'WITHSCORES')
+        notice(at, row[1], math.floor(tonumber(row[2]) / span), place)
+      end
+    end
+  end
+end
+
 local results = {}
 local players = {}
-local n, arg = 0, 21
+local n, arg = 0, 22
 for i = 1, count do
   local player, units, more = ARGV[arg + 1], tonumber(ARGV[arg + 2]), ARGV[arg + 3]
   arg = arg + 3
@@ -282,6 +347,7 @@ for i = 1, count do
       answer, points, improved, rank, previous, totalNow, achieved =
         take(player, units, name, folded, slot, activityKeys and KEYS[activityKeys + i])
       if heldID and not answer then redis.call('HDEL', held, heldID) end
+      if noticeReach and not answer then noticeReach(player, sign * points, rank, previous) end
     end
     if onceKey then
       local reply = answer or table.concat({'ok', season, decimals, whole(units), whole(points), improved, rank, previous,
