@@ -70,16 +70,17 @@ export function suggest(form, board, announce) {
 
   form.addEventListener("keydown", (event) => {
     if (event.key === "Escape") {
+      if (!box.hidden) event.preventDefault(); // once puts suggestions away, twice empties the field
       input.focus();
       box.hidden = true;
       return;
     }
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
     if (!step) return;
+    event.preventDefault();
+    box.hidden = false; // before the links are looked at: hidden ones do not count
     const links = [...box.querySelectorAll("a")].filter((a) => a.offsetParent);
     const at = links.indexOf(/** @type {HTMLAnchorElement} */ (document.activeElement));
-    event.preventDefault();
-    box.hidden = false;
     (links[at + step] ?? input).focus();
   });
 }

@@ -164,7 +164,7 @@ func (b *tab) hear(event any) {
 			b.complain("the log: %s: %s %s", e.Entry.Source, e.Entry.Text, e.Entry.URL)
 		}
 	case *network.EventRequestWillBeSent:
-		if e.Request != nil && !strings.HasPrefix(e.Request.URL, b.home+"/") {
+		if e.Request != nil && !strings.HasPrefix(e.Request.URL, b.home+"/") && !strings.HasPrefix(e.Request.URL, "data:") {
 			b.complain("a request to %s", e.Request.URL)
 		}
 	case *network.EventWebSocketCreated:
