@@ -2,6 +2,7 @@ package web
 
 import (
 	"context"
+	"log/slog"
 	"net"
 	"testing"
 	"time"
@@ -10,6 +11,8 @@ import (
 
 	"leaderboard/handlers/api"
 	"leaderboard/store"
+	"leaderboard/store/redisstore"
+	"leaderboard/store/storetest"
 )
 
 // How much of a request is ours: the whole server but the network and the store, beside a Fiber that answers the same
@@ -37,6 +40,37 @@ func BenchmarkSubmit(b *testing.B) {
 	s := newServer(b, nil)
 	const body = `{"player":"player-000017","points":1250}`
 	serveAgain(b, s.app, request("POST", scores, body, authorization, "Content-Type: application/json", length(body)))
+}
+
+// With a key from the store, and with limits that are never reached: what they cost a call, which is no trip.
+
+func BenchmarkTopWithinALimit(b *testing.B) {
+	kept := benchStore(b)
+	s := newServer(b, func(d *Deps) {
+		d.Tops = newPageTops(10)
+		d.Limits = Limits{Limiter: redisstore.NewLimiter(kept), Address: store.Limit{Count: 1e9, Window: time.Second}}
+	})
+	serveAgain(b, s.app, request("GET", "/api/v1/boards/demo/top?limit=10", "", "Accept: */*"))
+}
+
+func BenchmarkSubmitWithAStoredKeyWithinItsLimit(b *testing.B) {
+	kept := benchStore(b)
+	id, token, hash := store.NewKeyToken()
+	key := store.Key{ID: id, Name: "x", Hash: hash, Scopes: []store.Scope{store.ScopeScores}, Boards: []store.BoardID{"demo"}}
+	if err := kept.AddKey(b.Context(), key); err != nil {
+		b.Fatal(err)
+	}
+	s := newServer(b, func(d *Deps) {
+		d.Keys = NewStoredKeys(KeysOptions{First: NewFirstKey(testKey), Store: kept, Log: slog.New(slog.DiscardHandler)})
+		d.Limits = Limits{Limiter: redisstore.NewLimiter(kept), Key: store.Limit{Count: 1e9, Window: time.Second}}
+	})
+	const body = `{"player":"player-000017","points":1250}`
+	bearer := "Authorization: Bearer " + token
+	serveAgain(b, s.app, request("POST", scores, body, bearer, "Content-Type: application/json", length(body)))
+}
+
+func benchStore(b *testing.B) *redisstore.Store {
+	return redisstore.New(storetest.Redis(b), redisstore.Options{Prefix: storetest.Prefix(b)})
 }
 
 // serveAgain lets an app answer one request again and again on one connection.
