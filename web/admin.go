@@ -21,7 +21,7 @@ func (e *edge) mountAdmin(app *fiber.App, deps Admin) {
 		return
 	}
 	deps.Address, deps.HTTPS = e.clientAddress, e.cameByHTTPS
-	pages.NewAdmin(deps).Mount(app)
+	pages.NewAdmin(deps).Mount(app, e.read)
 }
 
 // cameByHTTPS reports whether a request came by https, to us or to a proxy that is trusted. Of several proxies the

@@ -3,6 +3,7 @@ package pages
 import (
 	"context"
 	"net/netip"
+	"slices"
 	"time"
 
 	"github.com/gofiber/fiber/v2"
@@ -79,10 +80,11 @@ func NewAdmin(deps AdminDeps) *Admin {
 
 const adminBoard = "/admin/boards/:board"
 
-// Mount registers the admin pages.
-func (a *Admin) Mount(to fiber.Router) {
-	to.Get("/admin/login", a.LoginPage)
-	to.Post("/admin/login", a.Login)
+// Mount registers the admin pages. What every request of them is to pass comes first.
+func (a *Admin) Mount(to fiber.Router, first ...fiber.Handler) {
+	behind := func(h fiber.Handler) []fiber.Handler { return append(slices.Clip(first), h) }
+	to.Get("/admin/login", behind(a.LoginPage)...)
+	to.Post("/admin/login", behind(a.Login)...)
 	for _, r := range []struct {
 		path string
 		page fiber.Handler // nil: none
@@ -117,10 +119,10 @@ func (a *Admin) Mount(to fiber.Router) {
 		{"/admin/audit", a.Audit, nil},
 	} {
 		if r.page != nil {
-			to.Get(r.path, a.guarded(r.page)) // and HEAD
+			to.Get(r.path, behind(a.guarded(r.page))...) // and HEAD
 		}
 		if r.act != nil {
-			to.Post(r.path, a.guardedForm(r.act))
+			to.Post(r.path, behind(a.guardedForm(r.act))...)
 		}
 	}
 }

@@ -24,7 +24,7 @@ func (a *Admin) Held(c *fiber.Ctx) error {
 		path: adminAddress(state.ID, "/held"), noun: "held scores", usual: "id",
 		none: "Nothing waits. " + stepWords(&state.Settings),
 		columns: []column[store.Held]{
-			{title: "No.", name: "id", compare: by(func(h store.Held) int64 { return h.ID }), number: true},
+			{title: "No.", name: "id", compare: by(func(h store.Held) int64 { return h.ID }), number: true, extra: true},
 			{title: "Player", name: "player", compare: by(func(h store.Held) string { return store.Fold(shownName(h.Player, h.Name)) })},
 			{title: "Points", name: "points", compare: by(func(h store.Held) int64 { return int64(h.Points) }), number: true},
 			{title: "Had", name: "had", compare: by(func(h store.Held) int64 { return int64(h.Present) }), number: true, extra: true},

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"leaderboard/store"
 	"leaderboard/store/redisstore"
 	"leaderboard/web"
 )
@@ -307,4 +308,25 @@ func TestASessionEndsWhenNobodyUsesIt(t *testing.T) {
 		}
 	}
 	t.Error("the session outlives its time")
+}
+
+func TestAnAddressHasItsLimitHereToo(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t, trusting("0.0.0.0/32"))
+	d.serve(trusting("0.0.0.0/32"), func(deps *web.Deps) {
+		deps.Limits = web.Limits{Limiter: redisstore.NewLimiter(d.store), Address: store.Limit{Count: 3, Window: time.Hour}}
+	})
+	d.headers = []string{"X-Forwarded-For: 203.0.113.1"}
+	for _, path := range []string{"/admin/login", "/admin", "/admin/keys"} {
+		if r := d.get(path); r.status >= 400 {
+			t.Errorf("%s: got %d", path, r.status)
+		}
+	}
+	for _, path := range []string{"/admin/login", "/admin", "/admin/keys"} {
+		d.get(path).wants(t, 429)
+	}
+	d.post("/admin/login", "password", password).wants(t, 429)
+	d.post("/admin/keys").wants(t, 429)
+	d.headers = []string{"X-Forwarded-For: 203.0.113.2"}
+	d.get("/admin/login").wants(t, 200)
 }
