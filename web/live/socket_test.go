@@ -573,7 +573,10 @@ func TestAPanicInOneSocketTellsNothingAndHurtsNobody(t *testing.T) {
 }
 
 func TestStoppedReadersSlowNobodyAndSkipToTheNewestState(t *testing.T) {
-	t.Parallel()
+	alone := scale(t) > 1 // then memory can be looked at
+	if !alone {
+		t.Parallel()
+	}
 	l := newLedger()
 	points := make([]store.Points, 100)
 	for i := range points {
@@ -582,16 +585,17 @@ func TestStoppedReadersSlowNobodyAndSkipToTheNewestState(t *testing.T) {
 	l.put("demo", points...)
 	s := open(t, l, Options{})
 	var stopped, quick []*peer
-	for range 10 {
+	for range min(10*scale(t), 100) {
 		p, _ := s.dialWith(t, dialSmall, "demo?limit=100", nil)
 		p.take(t)
 		stopped = append(stopped, p)
 	}
-	for range 5 {
+	for range min(5*scale(t), 50) {
 		p := s.join(t, "demo?limit=100")
 		p.take(t)
 		quick = append(quick, p)
 	}
+	before := memory()
 	var slowest atomic.Int64
 	for range 20 { // each changes every row: 13 KB a frame
 		l.change("demo", func(s *sheet) {
@@ -610,6 +614,9 @@ func TestStoppedReadersSlowNobodyAndSkipToTheNewestState(t *testing.T) {
 	}
 	if got := time.Duration(slowest.Load()); got > 2*time.Second {
 		t.Errorf("others waited up to %v", got)
+	}
+	if grown := memory() - before; alone && grown > int64(len(stopped))*32<<10 {
+		t.Errorf("memory grew by %d KiB for each reader that stopped", grown>>10/int64(len(stopped)))
 	}
 	page := l.boards["demo"].page
 	var waking sync.WaitGroup
@@ -639,6 +646,14 @@ func TestStoppedReadersSlowNobodyAndSkipToTheNewestState(t *testing.T) {
 	if got := counted(t, s.hub.metrics.skipped); got == 0 {
 		t.Error("no skipped frames are counted")
 	}
+}
+
+// memory returns what heap and stacks hold.
+func memory() int64 {
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return int64(m.HeapAlloc + m.StackInuse)
 }
 
 func TestReadersComeAndGoAndNothingIsLeft(t *testing.T) {
