@@ -26,6 +26,10 @@ type Deps struct {
 	KeyStore api.KeyStore
 	Audit    store.Audit
 	Signer   api.Signer
+	Players  Players // nil: nobody is a player
+	Inbox    api.InboxStore
+	Searches pages.Searches
+	Jobs     api.JobStore
 	Live     Live // nil: nobody can watch
 	Limits   Limits
 	Log      *slog.Logger
@@ -35,11 +39,18 @@ type Deps struct {
 	Ping       func(context.Context) error
 	Subscribed func(context.Context) error
 
+	// Queue says how the job queue is: what is wrong with it is told where readiness is, and changes nothing about it.
+	// nil: nobody is told.
+	Queue func(context.Context) (store.JobCounts, error)
+
 	// Registry is shown under /metrics; New adds its own metrics to it.
 	Registry *prometheus.Registry
 
 	// Admin is what the admin pages need; this package adds who a request is from. Without a Store there are none.
 	Admin Admin
+
+	// Origins are where pages may come from, besides the host itself.
+	Origins []string
 
 	// TrustedProxies are those whose X-Forwarded-For is believed.
 	TrustedProxies []netip.Prefix
@@ -72,10 +83,14 @@ func (t Times) orUsual() Times {
 func New(deps Deps) *fiber.App {
 	times := deps.Times.orUsual()
 	e := &edge{
-		log: deps.Log, keys: deps.Keys, pages: pages.New(pages.Deps{Store: deps.Store, Live: deps.Live != nil}),
+		log: deps.Log, keys: deps.Keys, players: deps.Players, origins: deps.Origins,
 		proxies: deps.TrustedProxies, metrics: newMetrics(deps.Registry),
 		limits: newLimits(deps.Limits), limit: times.Request,
 	}
+	e.pages = pages.New(pages.Deps{
+		Store: deps.Store, Live: deps.Live != nil, Inbox: deps.Inbox, Searches: deps.Searches,
+		Player: e.pagePlayer, SignIn: e.signIn, SignOut: e.signOut,
+	})
 	app := fiber.New(fiber.Config{
 		AppName:                      "leaderboard",
 		BodyLimit:                    api.MaxBody,

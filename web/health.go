@@ -16,6 +16,7 @@ import (
 // health tells whoever starts and stops servers how this one is.
 type health struct {
 	ping, subscribed func(context.Context) error
+	queue            func(context.Context) (store.JobCounts, error) // nil: there is none
 }
 
 // live answers as long as the process does.
@@ -32,7 +33,24 @@ func (h health) ready(c *fiber.Ctx) error {
 	if err := h.subscribed(ctx); err != nil {
 		return fmt.Errorf("web: ready: %w: the subscription of boards: %w", store.ErrUnavailable, err)
 	}
-	return c.JSON(fiber.Map{"status": "ready"})
+	state := fiber.Map{"status": "ready"}
+	if warning := h.warning(ctx); warning != "" {
+		state["warning"] = warning
+	}
+	return c.JSON(state)
+}
+
+// warning says what is wrong with the job queue. A server that can be reached does its work all the same: to take it out
+// would leave even less.
+func (h health) warning(ctx context.Context) string {
+	if h.queue == nil {
+		return ""
+	}
+	counts, err := h.queue(ctx)
+	if err != nil {
+		return "the queue cannot be looked at"
+	}
+	return counts.Warning()
 }
 
 func showMetrics(registry *prometheus.Registry) fiber.Handler {

@@ -33,7 +33,9 @@ func (e *edge) mount(app *fiber.App, deps Deps) {
 		tokens     = api.Tokens{Signer: deps.Signer}
 		keys       = api.Keys{Store: deps.KeyStore, Acts: acts}
 		audit      = api.Audit{Store: deps.Audit}
-		health     = health{ping: deps.Ping, subscribed: deps.Subscribed}
+		me         = api.Me{Store: deps.Inbox, Tickets: deps.Players, SignIn: e.signIn}
+		jobs       = api.Jobs{Store: deps.Jobs, Acts: acts}
+		health     = health{ping: deps.Ping, subscribed: deps.Subscribed, queue: deps.Queue}
 		write      = e.need(store.ScopeScores)
 		sign       = e.need(store.ScopePlayers)
 		admin      = e.need(store.ScopeAdmin)
@@ -79,6 +81,17 @@ func (e *edge) mount(app *fiber.App, deps Deps) {
 		{"DELETE", apiPrefix + "/keys/:id", with(admin, keys.Revoke)},
 		{"GET", apiPrefix + "/audit", with(someAdmin, audit.List)},
 
+		{"POST", apiPrefix + "/me", with(e.readAsGuest, e.notForeign, me.Enter)},
+		{"POST", apiPrefix + "/me/ticket", with(e.readAsGuest, e.needPlayer, me.Ticket)},
+		{"GET", apiPrefix + "/me/inbox", with(e.readAsGuest, e.needPlayer, me.Inbox)},
+		{"POST", apiPrefix + "/me/inbox/:id/claim", with(e.readAsGuest, e.needPlayer, me.Claim)},
+
+		{"GET", apiPrefix + "/jobs", with(admin, jobs.List)},
+		{"POST", apiPrefix + "/jobs/pause", with(admin, jobs.Pause)},
+		{"POST", apiPrefix + "/jobs/resume", with(admin, jobs.Resume)},
+		{"POST", apiPrefix + "/jobs/:id/retry", with(admin, jobs.Retry)},
+		{"DELETE", apiPrefix + "/jobs/:id", with(admin, jobs.Discard)},
+
 		{"GET", "/api/openapi.yaml", with(api.OpenAPI)},
 		{"GET", "/docs", with(pages.Docs(api.Docs))},
 
@@ -86,6 +99,10 @@ func (e *edge) mount(app *fiber.App, deps Deps) {
 		{"GET", "/b/:board", with(e.read, e.pages.Board)},
 		{"GET", "/b/:board/p/:player", with(e.read, e.pages.Player)},
 		{"GET", "/b/:board/seasons/:season", with(e.read, e.pages.Season)},
+		{"GET", "/inbox", with(e.readAsGuest, e.pages.Inbox)},
+		{"POST", "/inbox", with(e.readAsGuest, e.ourPages, e.pages.OpenInbox)},
+		{"POST", "/inbox/leave", with(e.readAsGuest, e.ourPages, e.pages.LeaveInbox)},
+		{"POST", "/inbox/:id/claim", with(e.readAsGuest, e.ourPages, e.pages.ClaimPrize)},
 		{"GET", "/static/:file", with(sendStatic)},
 
 		{"GET", "/healthz", with(health.live)},

@@ -31,6 +31,7 @@ type serveCmd struct {
 	IdempotencyKeep   time.Duration `env:"LEADERBOARD_IDEMPOTENCY_KEEP" default:"1h" help:"How long a reply is kept for an Idempotency-Key."`
 
 	limitFlags
+	workerFlags
 
 	proxies []netip.Prefix
 }
@@ -58,6 +59,9 @@ func (c *serveCmd) Validate() error {
 		}
 		c.proxies = append(c.proxies, proxy)
 	}
+	if err := c.workerFlags.parse(c); err != nil {
+		return err
+	}
 	return c.limitFlags.parse()
 }
 
@@ -80,6 +84,9 @@ const (
 // the store closes last.
 func (c *serveCmd) Run(ctx context.Context, std streams) error {
 	log := slog.New(slog.NewTextHandler(std.err, nil))
+	if c.NoWeb {
+		return c.work(ctx, log)
+	}
 	listener, err := listen(ctx, c.Addr)
 	if err != nil {
 		return fmt.Errorf("serve: %w", err)
@@ -112,6 +119,7 @@ func (c *serveCmd) Run(ctx context.Context, std streams) error {
 	}
 	log.Info("stopping")
 	bots()
+	inside.workers.stop() // they take no more work, and end while requests and readers do
 	inside.drain(ctx, log)
 	listener.Close() // a server that was told to stop before it began would go on to listen
 	<-served

@@ -24,9 +24,10 @@ import (
 // kept is where the boards are kept.
 type kept struct {
 	client     redis.UniversalClient
-	afterWrite func() // nil: nothing waits for a write
-	restored   bool   // from a snapshot, which may lack the last second
-	words      string // for whoever starts the program
+	another    func() redis.UniversalClient // makes a client of its own connections, for calls that wait in Redis
+	afterWrite func()                       // nil: nothing waits for a write
+	restored   bool                         // from a snapshot, which may lack the last second
+	words      string                       // for whoever starts the program
 	close      func() error
 }
 
@@ -37,7 +38,11 @@ func (c *serveCmd) openStore(ctx context.Context, log *slog.Logger) (kept, error
 		if err != nil {
 			return kept{}, err
 		}
-		return kept{client: client, words: "Redis at " + whereabouts(c.RedisURL), close: client.Close}, nil
+		another := func() redis.UniversalClient { return client }
+		if options, err := redisconn.Parse(c.RedisURL); err == nil { // it was read before
+			another = func() redis.UniversalClient { return redis.NewUniversalClient(options) }
+		}
+		return kept{client: client, another: another, words: "Redis at " + whereabouts(c.RedisURL), close: client.Close}, nil
 	}
 	redisconn.LogTo(log)
 	server, err := embedded.Open(c.Data, log)
@@ -49,7 +54,8 @@ func (c *serveCmd) openStore(ctx context.Context, log *slog.Logger) (kept, error
 		words = "embedded, with a snapshot in " + c.Data + " (fine for ten thousand players; --redis-url for more)"
 	}
 	return kept{
-		client: server.Client(), afterWrite: server.Changed, restored: server.Loaded(), words: words, close: server.Close,
+		client: server.Client(), another: func() redis.UniversalClient { return redis.NewUniversalClient(redisconn.InProcess(server.Dial)) },
+		afterWrite: server.Changed, restored: server.Loaded(), words: words, close: server.Close,
 	}, nil
 }
 
@@ -71,10 +77,11 @@ func whereabouts(address string) string {
 
 // inside is the server behind its listener.
 type inside struct {
-	app   *fiber.App
-	hub   *live.Hub
-	store *redisstore.Store
-	close func() error // when app and hub are
+	app     *fiber.App
+	hub     *live.Hub
+	store   *redisstore.Store
+	workers *team
+	close   func() error // when app and hub are
 }
 
 // newcomers is how many readers a process lets in each second: after a restart all come back at once, and each needs
@@ -107,7 +114,7 @@ func build(ctx context.Context, kept kept, c *serveCmd, secrets secrets, log *sl
 	}
 	hub, err := live.NewHub(tops, boards, live.Options{
 		Limits: live.Limits{Readers: c.Readers, PerAddress: c.ReadersPerAddress, PerSecond: newcomers},
-		Tokens: tokens, Origins: c.PublicURL, Registerer: metrics, Logger: log,
+		Tokens: tokens.ForSockets(), Inbox: boards, Origins: c.PublicURL, Registerer: metrics, Logger: log,
 	})
 	if err != nil {
 		return inside{}, errors.Join(fmt.Errorf("--public-url: %w", err), kept.close())
@@ -117,6 +124,7 @@ func build(ctx context.Context, kept kept, c *serveCmd, secrets secrets, log *sl
 	running.Go(func() { changes.Run(background) })
 	running.Go(func() { tops.Run(background) })
 	running.Go(func() { followKeys(background) })
+	running.Go(func() { boards.ListenForPlayers(background, hub.News, func() {}) }) // pages look into the inbox themselves
 	limiter := redisstore.NewLimiter(boards)
 	keys := web.NewStoredKeys(web.KeysOptions{
 		First: web.NewFirstKey(secrets.key), Store: boards, Limiter: limiter, Address: c.address, Log: log,
@@ -125,15 +133,18 @@ func build(ctx context.Context, kept kept, c *serveCmd, secrets secrets, log *sl
 	app := web.New(web.Deps{
 		Store: telling{boards, hub}, Tops: web.KeptTops(tops), Live: hub, Log: log,
 		Keys: keys, KeyStore: boards, Audit: boards, Signer: tokens,
+		Players: tokens, Inbox: boards, Searches: boards, Jobs: boards, Origins: c.PublicURL,
 		Limits: web.Limits{Limiter: limiter, Player: c.player, Key: c.key, Address: c.address},
-		Ping:   boards.Ping, Subscribed: changes.Alive,
+		Ping:   boards.Ping, Subscribed: changes.Alive, Queue: boards.JobCounts,
 		Registry: metrics, TrustedProxies: c.proxies,
 		Admin: web.Admin{
 			Store: boards, Password: secrets.password, Sessions: redisstore.NewSessions(boards, web.AdminIdle),
 			Limits: limiter, Origins: c.PublicURL, Readers: hub.Readers,
 		},
 	})
-	return inside{app: app, hub: hub, store: boards, close: func() error {
+	workers := c.startWorkers(boards, kept, metrics, log)
+	return inside{app: app, hub: hub, store: boards, workers: workers, close: func() error {
+		workers.wait()
 		stop()
 		running.Wait()
 		return kept.close()
