@@ -18,6 +18,8 @@ type edge struct {
 	keys    Keys
 	pages   *pages.Pages
 	proxies []netip.Prefix
+	players Players // nil: nobody is a player
+	origins []string
 	metrics *metrics
 	limits  *limits
 	limit   time.Duration // of the work for a reply

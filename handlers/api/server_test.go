@@ -85,6 +85,7 @@ func newServerOn(t testing.TB, kept *redisstore.Store, change func(*web.Deps)) *
 	}
 	deps := web.Deps{
 		Store: s.store, Tops: s.tops, Keys: allKeys, KeyStore: s.store, Audit: s.store, Signer: signer,
+		Players: signer, Inbox: s.store, Searches: s.store, Jobs: s.store,
 		Ping: fine, Subscribed: fine, Registry: prometheus.NewRegistry(),
 		Log: slog.New(slog.NewTextHandler(s.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
 	}
@@ -192,7 +193,7 @@ type reply struct {
 }
 
 // adminReads are reads that need a key.
-var adminReads = regexp.MustCompile(`^/api/v1/(boards/[^/]*/(export|held)|keys|audit)(\?|$)`)
+var adminReads = regexp.MustCompile(`^/api/v1/(boards/[^/]*/(export|held)|keys|audit|jobs)(\?|$)`)
 
 // do makes a call and holds the reply against the description of the API. Calls that need a key carry the admin's
 // unless headers ("Name: value") say otherwise.
