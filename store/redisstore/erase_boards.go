@@ -123,14 +123,12 @@ again:
 			if err := e.step(ctx); err != nil {
 				return store.Board{}, err
 			}
-			keys := []string{
-				k.board(), k.bans(), k.names(), k.nameIndex(), k.activity(e.player), k.rate(e.player), k.scores(running),
-				k.banned(running),
-			}
+			keys := []string{k.board(), k.bans(), k.names(), k.nameIndex(), k.activity(e.player), k.rate(e.player)}
+			keys = append(keys, placesOf(k, running)...)
 			some := numbers[:min(seasonsPerStep, len(numbers))]
 			numbers = numbers[len(some):]
 			for _, n := range some {
-				keys = append(keys, k.scores(n), k.banned(n))
+				keys = append(keys, placesOf(k, n)...)
 			}
 			word, reply, err := e.list(ctx, e.scripts.erase, keys, board.Rev, e.now(), millis(board.Season.End), k.live(),
 				board.Settings.LiveTop, string(e.player), store.Fold(text(known[0])))
@@ -147,6 +145,11 @@ again:
 		}
 	}
 	return store.Board{}, e.restless(id)
+}
+
+// placesOf returns where a person may stand in a season.
+func placesOf(k boardKeys, season int64) []string {
+	return []string{k.scores(season), k.banned(season), k.reached(season), k.holds(season)}
 }
 
 var notPlain = regexp.MustCompile(`[^A-Za-z0-9_.:-]+`)

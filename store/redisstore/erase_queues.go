@@ -58,7 +58,8 @@ func (e *erasure) fromQueues(ctx context.Context) (settled bool, err error) {
 			continue
 		}
 		if quiet++; quiet == 2 {
-			return true, nil
+			marked, err := e.payoutsStandAt(ctx)
+			return err == nil && !marked, err
 		}
 	}
 	return false, nil
@@ -83,6 +84,46 @@ func (e *erasure) oldJobsRun(ctx context.Context) (bool, error) {
 		return false, err
 	}
 	return !counts.Now.Add(-counts.RunningFor).After(e.ticket.gone), nil
+}
+
+// payoutsStandAt reports whether a payout has the person as the mark of how far it came. It goes on within minutes, or an
+// admin has it among the dead.
+func (e *erasure) payoutsStandAt(ctx context.Context) (bool, error) {
+	boards, err := e.client.HGetAll(ctx, e.keys.boards()).Result()
+	if err != nil {
+		return false, fail("erase", err)
+	}
+	for id, text := range boards {
+		if number(text) <= 0 {
+			continue
+		}
+		if err := e.step(ctx); err != nil {
+			return false, err
+		}
+		board := store.Board{ID: store.BoardID(id), Incarnation: number(text)}
+		seasons, err := e.seasonNumbers(ctx, &board)
+		if err != nil {
+			return false, err
+		}
+		marks := make([]*redis.StringSliceCmd, len(seasons))
+		_, err = e.client.Pipelined(ctx, func(pipe redis.Pipeliner) error {
+			for i, n := range seasons {
+				marks[i] = pipe.HVals(ctx, e.keys.of(&board).payouts(n))
+			}
+			return nil
+		})
+		if err != nil {
+			return false, fail("erase", err)
+		}
+		for i := range marks {
+			for _, mark := range marks[i].Val() {
+				if mentionOf([]byte(mark), e.player) != silent {
+					return true, nil
+				}
+			}
+		}
+	}
+	return false, nil
 }
 
 // fromOwed removes what boards owe the person.

@@ -68,7 +68,14 @@ func checkErasure(t *testing.T, connect func(t *testing.T) redis.UniversalClient
 			})
 			e := erasureOn{q, q.Outbox(q.client)}
 			for _, board := range []store.BoardID{"demo", "other"} {
-				e.put(board, func(s *store.Settings) { s.MaxStep, s.LiveTop = "1000", 2 })
+				e.put(board, func(s *store.Settings) {
+					s.MaxStep, s.LiveTop = "1000", 2
+					s.Rewards = []store.Reward{
+						{ID: "gold", Title: "Gold", Ranks: []int64{1, 1}},
+						{ID: "five", Title: "Five", Points: "5"},
+						{ID: "king", Title: "King", ReachRank: 3, Hold: time.Hour},
+					}
+				})
 			}
 			rule(e)
 		})
@@ -450,6 +457,17 @@ func marksAreWaitedFor(e erasureOn) {
 	if left := e.traces("zoe"); len(left) > 0 {
 		e.t.Errorf("got %v, want nothing", left)
 	}
+}
+
+func payoutsAreWaitedFor(e erasureOn) {
+	key := e.prefix + ":{demo.1}:s1:payouts"
+	mark := `{"at":{"packed":"7","player":"zoe"},"to":{"packed":"-inf","player":""},"count":3}`
+	e.do("mark", e.client.HSet(e.t.Context(), key, "gold", mark).Err())
+	if done, err := e.ErasePlayer(e.t.Context(), "zoe"); err != nil || done {
+		e.t.Fatalf("while a payout stands at the person: got done %v, %v", done, err)
+	}
+	e.do("the payout ends", e.client.HDel(e.t.Context(), key, "gold").Err())
+	e.resume(0)
 }
 
 func sendersAreWaitedFor(e erasureOn) {

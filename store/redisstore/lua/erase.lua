@@ -8,7 +8,10 @@
 -- KEYS[5]  activity    list of the player
 -- KEYS[6]  rate        submissions of the player
 -- KEYS[7]  scores      sorted set of the running season
--- KEYS[8…] banned of the running season, then scores and banned of closed ones
+-- KEYS[8]  banned      sorted set of the running season
+-- KEYS[9]  reached     hash: player -> rewards that they have
+-- KEYS[10] holds       hash: player -> rewards that they hold
+-- KEYS[11…] the same four of each closed season
 --
 -- ARGV[1]  rev                    ARGV[4]  channel
 -- ARGV[2]  time in ms, or ''      ARGV[5]  live top
@@ -24,7 +27,12 @@ local rev, ends, channel, liveTop, player, folded =
 local why = stale(board, rev, ends, clock(ARGV[2]))
 if why then return {why} end
 local place = redis.call('ZREVRANK', scores, player)
-for i = 7, #KEYS do redis.call('ZREM', KEYS[i], player) end
+for i = 7, #KEYS, 4 do
+  redis.call('ZREM', KEYS[i], player)
+  redis.call('ZREM', KEYS[i + 1], player)
+  redis.call('HDEL', KEYS[i + 2], player)
+  redis.call('HDEL', KEYS[i + 3], player)
+end
 redis.call('HDEL', bans, player)
 redis.call('HDEL', names, player)
 redis.call('ZREM', nameIndex, folded .. '\0' .. player)
