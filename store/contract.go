@@ -109,6 +109,9 @@ type Seasons interface {
 	// ReopenSeason makes the last closed season run again, with its start and, on a schedule, until the next boundary
 	// from now. Returns [ErrNotReopenable], or [ErrSeasonNotFound].
 	ReopenSeason(ctx context.Context, board BoardID, number int64) (BoardState, error)
+	// Payout says who would get what if the running season closed now: each reward of the board, in its order, with up to
+	// [PayoutPreview] entries.
+	Payout(ctx context.Context, board BoardID) ([]RewardPreview, error)
 }
 
 // HeldScores are submissions beyond a board's max_step, which wait for an admin.

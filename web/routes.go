@@ -27,6 +27,7 @@ func (e *edge) mount(app *fiber.App, deps Deps) {
 		moderation = api.Moderation{Store: deps.Store, Acts: acts}
 		boards     = api.Boards{Store: deps.Store, Acts: acts}
 		seasons    = api.Seasons{Store: deps.Store, Acts: acts}
+		payouts    = api.Payouts{Store: deps.Store}
 		held       = api.Held{Store: deps.Store, Acts: acts}
 		erase      = api.Erase{Store: deps.Store, Acts: acts}
 		export     = api.Export{Store: deps.Store}
@@ -66,6 +67,7 @@ func (e *edge) mount(app *fiber.App, deps Deps) {
 		{"POST", playerPath + "/unban", with(admin, moderation.Unban)},
 
 		{"GET", boardPath + "/seasons", with(e.read, seasons.List)},
+		{"GET", boardPath + "/seasons/payout", with(admin, payouts.Get)},
 		{"POST", boardPath + "/seasons/close", with(admin, seasons.Close)},
 		{"POST", boardPath + "/seasons/:season/reopen", with(admin, seasons.Reopen)},
 

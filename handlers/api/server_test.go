@@ -193,7 +193,7 @@ type reply struct {
 }
 
 // adminReads are reads that need a key.
-var adminReads = regexp.MustCompile(`^/api/v1/(boards/[^/]*/(export|held)|keys|audit|jobs)(\?|$)`)
+var adminReads = regexp.MustCompile(`^/api/v1/(boards/[^/]*/(export|held|seasons/payout)|keys|audit|jobs)(\?|$)`)
 
 // do makes a call and holds the reply against the description of the API. Calls that need a key carry the admin's
 // unless headers ("Name: value") say otherwise.
