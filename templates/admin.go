@@ -66,6 +66,7 @@ type Table struct {
 	Filter  Filter
 	More    Link   // what else can be done; no Text: nothing
 	Empty   string // what to say when there are no rows; empty: there are
+	Note    string // what to say below the rows
 }
 
 // Column is the head of a column.
@@ -86,6 +87,12 @@ type Filter struct {
 	Keep   []Hidden
 }
 
+// Won is a reward, and who would win it if the season closed now.
+type Won struct {
+	Text    string
+	Winners string // "9 players: Ada, Bo, Cy and 6 more"
+}
+
 // Confirm is the second step of an act: what will happen, in words, and the id to be typed.
 type Confirm struct {
 	Admin
@@ -99,7 +106,7 @@ type Confirm struct {
 	Danger  bool
 	Cancel  templ.SafeURL
 	Wrong   string
-	Leaders []Row    // who is on top now, where seasons are closed
-	Prizes  []string // what is won, in words
-	Closing bool     // the last two are meant
+	Leaders []Row // who is on top now, where seasons are closed
+	Prizes  []Won
+	Closing bool // the last two are meant
 }

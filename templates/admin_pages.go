@@ -212,7 +212,6 @@ type AdminAudit struct {
 	Table Table
 	Rows  []AdminActRow
 	Turn  []Link
-	Note  string
 }
 
 // AdminActRow is an act.

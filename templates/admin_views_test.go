@@ -22,7 +22,7 @@ func login() templates.Login {
 
 func tableOf(columns ...templates.Column) templates.Table {
 	return templates.Table{
-		Label: "Table of things", Columns: columns,
+		Label: "Table of things", Columns: columns, Note: "The first 500.",
 		Filter: templates.Filter{Action: "/admin", Name: "filter", Label: "Filter things", Value: hostile, Keep: []templates.Hidden{{Name: "sort", Value: hostile}}},
 	}
 }
@@ -91,7 +91,7 @@ func confirm() templates.Confirm {
 func closing() templates.Confirm {
 	c := confirm()
 	c.Notice, c.Wrong, c.Closing, c.Leaders = templates.Notice{}, "", true, rows()[:3]
-	c.Prizes = []string{hostile + " (gold) for the 1st"}
+	c.Prizes = []templates.Won{{Text: hostile + " (gold) for the 1st", Winners: "1 player: " + hostile}}
 	c.Reason = templates.Field{Name: "reason", Label: "Reason", Kind: "text", Value: hostile, Needed: true}
 	return c
 }

@@ -18,6 +18,7 @@ type faulty struct {
 	remove func() error     // instead of DeleteBoard
 	before func()           // what others do just before a board is put
 	counts *store.JobCounts // instead of those of the queue
+	bans   int64            // how many there are said to be
 }
 
 func (f *faulty) Record(ctx context.Context, act store.Act) error {
@@ -48,6 +49,11 @@ func (f *faulty) JobCounts(ctx context.Context) (store.JobCounts, error) {
 		return *f.counts, nil
 	}
 	return f.AdminStore.JobCounts(ctx)
+}
+
+func (f *faulty) Bans(ctx context.Context, id store.BoardID) ([]store.Ban, int64, error) {
+	bans, total, err := f.AdminStore.Bans(ctx, id)
+	return bans, max(total, f.bans), err
 }
 
 // withStore has the admin pages work on a store with faults.

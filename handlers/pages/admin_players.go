@@ -167,7 +167,7 @@ func (a *Admin) listBans(c *fiber.Ctx, page *templates.AdminPlayers, state *stor
 		return err
 	}
 	if total > store.MaxBans {
-		page.Bans.Label += ", " + count(store.MaxBans) + " of " + count(total)
+		page.Bans.Note = "There are " + count(total) + " bans, of which " + count(store.MaxBans) + " were looked through."
 	}
 	for _, b := range bans {
 		page.Banned = append(page.Banned, templates.AdminBanRow{

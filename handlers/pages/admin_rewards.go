@@ -12,6 +12,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"leaderboard/store"
+	"leaderboard/templates"
 )
 
 // rewardText is a reward as the API writes it.
@@ -184,6 +185,37 @@ func rewardSentence(r *store.Reward, decimals int) string {
 	}
 	if r.Delay > 0 {
 		words += ", after " + spanWords(r.Delay)
+	}
+	return words
+}
+
+// namedWinners is how many who would win a reward are named.
+const namedWinners = 5
+
+// prizes says who would win what if the season closed now.
+func prizes(previews []store.RewardPreview, decimals int) []templates.Won {
+	var list []templates.Won
+	for i := range previews {
+		p := &previews[i]
+		list = append(list, templates.Won{Text: rewardSentence(&p.Reward, decimals), Winners: winnersWords(p)})
+	}
+	return list
+}
+
+func winnersWords(p *store.RewardPreview) string {
+	switch {
+	case p.Reward.Reaching() && p.Reward.Hold == 0:
+		return "paid as it is reached, nothing at the close"
+	case p.Count == 0:
+		return "nobody"
+	}
+	var names []string
+	for _, e := range p.Entries[:min(len(p.Entries), namedWinners)] {
+		names = append(names, isolate(shownName(e.Player, e.Name)))
+	}
+	words := plural(p.Count, "player") + ": " + strings.Join(names, ", ")
+	if more := p.Count - int64(len(names)); more > 0 {
+		words += " and " + count(more) + " more"
 	}
 	return words
 }

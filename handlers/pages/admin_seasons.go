@@ -25,6 +25,10 @@ func (a *Admin) showClose(c *fiber.Ctx, sent form, wrong error) error {
 	if err != nil {
 		return err
 	}
+	payout, err := a.deps.Store.Payout(c.UserContext(), state.ID)
+	if err != nil {
+		return err
+	}
 	number := count(state.Season.Number)
 	w := &writer{board: state.ID, season: top.Season, now: state.Now}
 	return a.confirm(c, templates.Confirm{
@@ -45,7 +49,7 @@ func (a *Admin) showClose(c *fiber.Ctx, sent form, wrong error) error {
 		Danger:  true,
 		Cancel:  templ.SafeURL(adminAddress(state.ID, "")),
 		Leaders: w.rows(top.Entries),
-		Prizes:  rewardWords(&state.Settings),
+		Prizes:  prizes(payout, state.Settings.Decimals),
 		Closing: true,
 	}, wrong)
 }

@@ -1,6 +1,7 @@
 package pages_test
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -28,7 +29,8 @@ func TestASeasonIsClosedInTwoSteps(t *testing.T) {
 
 	page := d.get("/admin/boards/demo/close").wants(t, 200)
 	page.has(t, "Season 1 ends now, with 2 players, and season 2 begins", "It then runs until", "&lt;img src=x onerror=alert(1)&gt;", "Bo</bdi>",
-		"Gold &lt;b&gt; (gold) for the 1st, after 10 s", "Some (some) for the 2nd to the 10th", "Percent (pct) for the best 0.5",
+		"Gold &lt;b&gt; (gold) for the 1st, after 10 s", "1 player: \u2068&lt;img", "Some (some) for the 2nd to the 10th", "1 player: \u2068Bo\u2069",
+		"Percent (pct) for the best 0.5", "paid as it is reached, nothing at the close",
 		"Thousand (k) for whoever reaches 1\u202f000 points and holds it for 1 h", "King (king) for whoever reaches the 1st place",
 		`name="season" value="1"`)
 	page.hasNot(t, "<img")
@@ -77,6 +79,23 @@ func TestASeasonIsClosedInTwoSteps(t *testing.T) {
 	if last := acts[len(acts)-1]; !strings.HasPrefix(last, "admin|season.close failed|demo||season 1: again; This is no longer") {
 		t.Errorf("the audit has %q", last)
 	}
+}
+
+func TestManyWinnersAreCountedAndSomeNamed(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	d.board("demo", func(s *store.Settings) {
+		s.Rewards = []store.Reward{
+			{ID: "ten", Title: "Ten", Ranks: []int64{1, 10}}, {ID: "far", Title: "Far", Ranks: []int64{100, 200}},
+			{ID: "late", Title: "Late", Points: "1000000", Hold: 3600e9},
+		}
+	})
+	for i := range 12 {
+		d.score("demo", fmt.Sprint("p", i), fmt.Sprint("Player ", i), int64(100-i))
+	}
+	d.login()
+	page := d.get("/admin/boards/demo/close").wants(t, 200)
+	page.has(t, "10 players: \u2068Player 0\u2069, ", "\u2068Player 4\u2069 and 5 more", "Far (far) for the 100th to the 200th", "nobody")
 }
 
 func TestAClosedSeasonIsReopenedWhileTheNewOneIsEmpty(t *testing.T) {

@@ -13,6 +13,9 @@ import (
 	"leaderboard/templates"
 )
 
+// mostRows is how many rows one page shows.
+const mostRows = 500
+
 // column is a column of a table of T.
 type column[T any] struct {
 	title   string
@@ -85,6 +88,10 @@ func (t *table[T]) view(c *fiber.Ctx, rows []T) ([]T, templates.Table, error) {
 			}
 			return t.columns[i].compare(a, b)
 		})
+	}
+	if len(kept) > mostRows {
+		frame.Note = "The first " + count(mostRows) + " of " + count(int64(len(kept))) + ". A filter narrows them down."
+		kept = kept[:mostRows]
 	}
 	return kept, frame, nil
 }
