@@ -226,6 +226,7 @@ function startBoard(root) {
     const rows = me && shown && nearby(me, shown);
     if (!me || !shown || !rows) return;
     const above = shown.entries[me.rank - 2];
+    say("my-of", `of ${number(shown.total)}`);
     sayToNext(me, shown.total, above && apart(above.points, me.points));
     showAround(rows);
   };
