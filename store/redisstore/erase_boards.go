@@ -69,35 +69,7 @@ func (e *erasure) fromBoard(ctx context.Context, id store.BoardID) error {
 	if err := e.fromNameIndex(ctx, k); err != nil {
 		return err
 	}
-	if err := e.fromReached(ctx, &board, k); err != nil {
-		return err
-	}
 	return e.fromHeld(ctx, k)
-}
-
-// fromReached removes what the person reached and holds in the seasons that are kept.
-func (e *erasure) fromReached(ctx context.Context, board *store.Board, k boardKeys) error {
-	numbers, err := e.seasonNumbers(ctx, board)
-	if err != nil {
-		return err
-	}
-	for some := range slices.Chunk(numbers, seasonsPerStep) {
-		if err := e.step(ctx); err != nil {
-			return err
-		}
-		_, err := e.client.Pipelined(ctx, func(pipe redis.Pipeliner) error {
-			for _, n := range some {
-				pipe.HDel(ctx, k.reached(n), string(e.player))
-				pipe.HDel(ctx, k.holds(n), string(e.player))
-			}
-			return nil
-		})
-		e.afterWrite()
-		if err != nil {
-			return fail("erase", err)
-		}
-	}
-	return nil
 }
 
 // fromSeasons takes the person out of every season that is kept, some seasons in each step.

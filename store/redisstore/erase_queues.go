@@ -42,7 +42,7 @@ func (e *erasure) fromQueues(ctx context.Context) (settled bool, err error) {
 			}
 		}
 		var all looked
-		for _, queue := range []func(context.Context) (looked, error){e.fromOwed, e.fromPayouts, e.fromJobs, e.fromOutbox} {
+		for _, queue := range []func(context.Context) (looked, error){e.fromOwed, e.fromJobs, e.fromOutbox} {
 			found, err := queue(ctx)
 			if err != nil {
 				return false, err
@@ -154,39 +154,6 @@ func (e *erasure) fromOwed(ctx context.Context) (all looked, err error) {
 			return all, err
 		}
 		all.add(found)
-	}
-	return all, nil
-}
-
-// fromPayouts waits for payouts whose way through a season has the person as a mark, which is so only among equal packed
-// scores. They end soon.
-func (e *erasure) fromPayouts(ctx context.Context) (all looked, err error) {
-	boards, err := e.client.HGetAll(ctx, e.keys.boards()).Result()
-	if err != nil {
-		return all, fail("erase", err)
-	}
-	for id, text := range boards {
-		if number(text) < 1 {
-			continue
-		}
-		k := e.keys.board(store.BoardID(id), number(text))
-		records, err := e.client.HGetAll(ctx, k.seasons()).Result()
-		if err != nil {
-			return all, fail("erase", err)
-		}
-		for n, record := range records {
-			season, err := parseSeason(number(n), record)
-			if err != nil || !season.Paying || season.Paid {
-				continue
-			}
-			states, err := e.client.HVals(ctx, k.payouts(season.Number)).Result()
-			if err != nil {
-				return all, fail("erase", err)
-			}
-			for _, state := range states {
-				all.held = all.held || mentionOf([]byte(state), e.player) != silent
-			}
-		}
 	}
 	return all, nil
 }
