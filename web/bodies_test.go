@@ -222,7 +222,7 @@ func TestASlowBodyEndsByTimeout(t *testing.T) { // F20
 	go func() {
 		ticks := time.NewTicker(50 * time.Millisecond)
 		defer ticks.Stop()
-		for i := 0; i < len(score); i++ { // a byte now and then
+		for i := range len(score) { // a byte now and then
 			select {
 			case <-ticks.C:
 				_, _ = conn.Write([]byte{score[i]})

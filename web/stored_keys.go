@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"net/netip"
 	"sync"
 	"sync/atomic"
@@ -212,11 +213,7 @@ func (k *StoredKeys) note(ctx context.Context, later time.Duration) {
 func (k *StoredKeys) all() map[string]*storedKey {
 	k.mu.RLock()
 	defer k.mu.RUnlock()
-	all := make(map[string]*storedKey, len(k.keys))
-	for id, known := range k.keys {
-		all[id] = known
-	}
-	return all
+	return maps.Clone(k.keys)
 }
 
 // forget drops keys that are none, and those that were not used since it was written down when.
