@@ -245,8 +245,13 @@ func TestATokenBecomesACookie(t *testing.T) {
 	do(t, h.server, "POST", "/api/v1/me", body, noKey, "Origin: http://example.test", "Sec-Fetch-Site: same-origin").want(t, 204)
 
 	for _, foreign := range [][]string{
-		{"Origin: https://evil.test"}, {"Origin: null"}, {"Origin: http://example.test.evil.test"}, {"Origin: http://example.test:81"},
-		{"Sec-Fetch-Site: cross-site"}, {"Sec-Fetch-Site: same-site"}, {"Origin: http://example.test", "Sec-Fetch-Site: cross-site"},
+		{"Origin: https://evil.test"},
+		{"Origin: null"},
+		{"Origin: http://example.test.evil.test"},
+		{"Origin: http://example.test:81"},
+		{"Sec-Fetch-Site: cross-site"},
+		{"Sec-Fetch-Site: same-site"},
+		{"Origin: http://example.test", "Sec-Fetch-Site: cross-site"},
 	} {
 		r := do(t, h.server, "POST", "/api/v1/me", body, append(foreign, noKey)...)
 		r.refused(t, 403, "forbidden", "")

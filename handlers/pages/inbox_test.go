@@ -170,8 +170,12 @@ func TestFormsOfOtherSitesDoNothing(t *testing.T) {
 	me := h.cookie(t, "mira")
 	h.give(t, "mira", "Chest")
 	for _, foreign := range [][]string{
-		{"Origin: https://evil.test", "Sec-Fetch-Site: cross-site"}, {"Origin: https://evil.test", "Sec-Fetch-Site: "},
-		{"Origin: null", "Sec-Fetch-Site: "}, {"Origin: ", "Sec-Fetch-Site: "}, {"Sec-Fetch-Site: same-site"}, {"Origin: ", "Sec-Fetch-Site: none"},
+		{"Origin: https://evil.test", "Sec-Fetch-Site: cross-site"},
+		{"Origin: https://evil.test", "Sec-Fetch-Site: "},
+		{"Origin: null", "Sec-Fetch-Site: "},
+		{"Origin: ", "Sec-Fetch-Site: "},
+		{"Sec-Fetch-Site: same-site"},
+		{"Origin: ", "Sec-Fetch-Site: none"},
 	} {
 		for _, address := range []string{"/inbox/1/claim", "/inbox/leave", "/inbox"} {
 			r := h.send(t, address, "token="+me.Value, me, foreign...)
