@@ -160,8 +160,16 @@ type Player struct {
 	Chart    *Chart // nil: too little happened to draw
 	Activity []Event
 	Around   []Row
+	Played   []Played      // seasons, newest first
 	Follow   templ.SafeURL // the board with this player picked
 	Live     bool          // the season is running
+	AsOf     Time
+}
+
+// Played is a season in which a player came to stand somewhere.
+type Played struct {
+	Link
+	Ordinal, Of string
 }
 
 // Chart is points over time.

@@ -116,6 +116,8 @@ func player() templates.Player {
 			}},
 		},
 		Activity: []templates.Event{{Row: templates.Row{At: moment("3 min ago")}, Text: "climbed from 14th to 2nd with 1 200 points", Tone: "up"}},
+		Played:   []templates.Played{{Link: templates.Link{Address: "/b/arcade/p/p2?season=2", Text: "Season 2"}, Ordinal: "4th", Of: "of 120"}},
+		AsOf:     moment("14:03:22 UTC"),
 	}
 }
 

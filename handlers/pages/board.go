@@ -154,7 +154,7 @@ func (w *writer) boardHead(state *store.BoardState, view *store.View, offset int
 		Players: count(view.Total),
 		Season:  count(w.season.Number),
 		Clock:   clockOf(&w.season, w.now),
-		AsOf:    moment(w.now, w.now.UTC().Format("15:04:05 UTC")),
+		AsOf:    w.asOf(),
 	}
 	if !w.season.Closed {
 		return head
@@ -187,15 +187,25 @@ func oldestSeason(state *store.BoardState) int64 {
 	return max(state.Season.Number-int64(state.Settings.KeepSeasons), 1)
 }
 
+// keptSeasons returns the closed seasons, newest first: as many as a page lists.
+func keptSeasons(state *store.BoardState) (numbers []int64) {
+	const listed = 12
+	for n := state.Season.Number - 1; n >= oldestSeason(state) && len(numbers) < listed; n-- {
+		numbers = append(numbers, n)
+	}
+	return numbers
+}
+
 // pastSeasons links the closed seasons, newest first.
-func (w *writer) pastSeasons(state *store.BoardState) []templates.Link {
-	const shown = 12
-	var links []templates.Link
-	for n := state.Season.Number - 1; n >= oldestSeason(state) && len(links) < shown; n-- {
-		links = append(links, templates.Link{Address: templ.SafeURL(seasonAddress(w.board, n)), Text: "Season " + count(n), Here: n == w.season.Number})
+func (w *writer) pastSeasons(state *store.BoardState) (links []templates.Link) {
+	for _, n := range keptSeasons(state) {
+		address := templ.SafeURL(seasonAddress(w.board, n))
+		links = append(links, templates.Link{Address: address, Text: seasonName(n), Here: n == w.season.Number})
 	}
 	return links
 }
+
+func seasonName(number int64) string { return "Season " + count(number) }
 
 // pager links the places around those shown.
 func (w *writer) pager(view *store.View, ask asked, limit int64) (pager templates.Pager) {

@@ -182,6 +182,8 @@ func TestClosedSeasonIsShownAsFinal(t *testing.T) {
 	page.has(t, "Final: a trial", `rel="next" href="/b/arcade/seasons/2"`)
 	page.hasNot(t, `rel="prev"`, "Won by", "curl")
 	get(t, app, "/b/arcade/p/p2?season=2").has(t, "2nd", `href="/b/arcade/seasons/2"`)
+	get(t, app, "/b/arcade/p/p3").has(t, "Seasons played", `href="/b/arcade/p/p3?season=2"`, "3rd <span class=\"muted\">of 4<")
+	get(t, app, "/b/arcade/p/p5").hasNot(t, "Seasons played") // came when that season was over
 	if got := get(t, app, "/b/arcade/seasons/3"); got.status != http.StatusFound || got.header.Get("Location") != "/b/arcade" {
 		t.Errorf("running season by number: got %d to %q, want 302 to the board", got.status, got.header.Get("Location"))
 	}

@@ -1,6 +1,9 @@
 package pages
 
 import (
+	"context"
+	"errors"
+
 	"github.com/a-h/templ"
 	"github.com/gofiber/fiber/v2"
 
@@ -42,7 +45,29 @@ func (p *Pages) Player(c *fiber.Ctx) error {
 	if page.Bell, err = p.bell(c, look.Board); err != nil {
 		return err
 	}
+	if page.Played, err = p.played(ctx, w, &state); err != nil {
+		return err
+	}
 	return show(c, templates.PlayerPage(page))
+}
+
+// played returns the closed seasons in which the player has a place, of those that the board's page lists.
+func (p *Pages) played(ctx context.Context, w *writer, state *store.BoardState) (played []templates.Played, err error) {
+	for _, n := range keptSeasons(state) {
+		standing, err := p.store.Player(ctx, store.Look{Board: w.board, Season: n}, w.mine)
+		switch {
+		case errors.Is(err, store.ErrPlayerNotFound), errors.Is(err, store.ErrSeasonNotFound):
+			continue // did not play, or the season has gone meanwhile
+		case err != nil:
+			return nil, err
+		}
+		address := templ.SafeURL(playerAddress(w.board, w.mine, n))
+		played = append(played, templates.Played{
+			Link:    templates.Link{Address: address, Text: seasonName(n), Here: n == w.season.Number},
+			Ordinal: ordinal(standing.Rank), Of: "of " + count(standing.Total),
+		})
+	}
+	return played, nil
 }
 
 func parsePlayer(c *fiber.Ctx) (look store.Look, player store.PlayerID, err error) {
@@ -83,6 +108,7 @@ func (w *writer) playerPage(state *store.BoardState, view *store.View, activity 
 		Facts:   w.facts(view.Standing, activity),
 		Chart:   w.chart(view.Standing, activity),
 		Around:  place.Around,
+		AsOf:    w.asOf(),
 		Follow:  templ.SafeURL(pickAddress(w.board, w.mine, w.linkSeason())),
 	}
 	for _, a := range activity[:min(activityRows, len(activity))] {

@@ -85,6 +85,9 @@ func initials(name string) string {
 	return out.String()
 }
 
+// asOf is when the page was made.
+func (w *writer) asOf() templates.Time { return moment(w.now, w.now.UTC().Format("15:04:05 UTC")) }
+
 // place returns the card of the player picked.
 func (w *writer) place(view *store.View) *templates.Place {
 	if w.mine == "" {
