@@ -33,6 +33,15 @@ func inPayBubble(t *testing.T, test func(t *testing.T, p paymaster)) {
 	inBubble(t, func(t *testing.T, b bench) { test(t, newPaymaster(b)) })
 }
 
+// inPayBubbleNow does so without a turn of its own among the parallel tests.
+func inPayBubbleNow(t *testing.T, test func(t *testing.T, p paymaster)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		client, prefix := storetest.Embedded(t), storetest.Prefix(t)
+		test(t, newPaymaster(bench{redisstore.New(client, redisstore.Options{Prefix: prefix}), t, client, prefix}))
+	})
+}
+
 func onRedis(t *testing.T) paymaster {
 	t.Helper()
 	client, prefix := storetest.Redis(t), storetest.Prefix(t)
