@@ -151,6 +151,50 @@ func TestARewardReachesOpenPagesWithinASecondAndIsClaimedOnceFromTwoTabs(t *test
 	}
 }
 
+func TestASeasonClosesAndTheWinnersOpenPageShowsTheReward(t *testing.T) {
+	t.Parallel()
+	server := serving(t, storeFlags(t)...)
+	const delay = time.Second
+	server.board(t, "cup", `{"rewards":[
+		{"id":"gold","title":"Gold chest","ranks":[1,1],"delay":"`+delay.String()+`","data":{"coins":500}},
+		{"id":"silver","title":"Silver chest","ranks":[2,2],"delay":"`+delay.String()+`"}
+	]}`)
+	winner, third := server.open(t, "/b/cup"), server.open(t, "/b/cup")
+	winner.become(server.token(t, "ada"), "/b/cup?player=ada")
+	third.become(server.token(t, "cy"), "/b/cup?player=cy")
+	for _, b := range []*tab{winner, third} {
+		b.owns()
+		b.untilRings("")
+	}
+	// A machine that is busy with other tests may stumble, but not most of the time.
+	var late []time.Duration
+	for season := 1; season <= 3; season++ {
+		server.post(t, "cup", "ada", "Ada", "200")
+		server.post(t, "cup", "bo", "Bo", "100")
+		server.post(t, "cup", "cy", "Cy", "50")
+		closing := time.Now()
+		server.call(t, http.StatusOK, "POST", "/boards/cup/seasons/close", fmt.Sprintf(`{"season":%d}`, season), nil)
+		winner.untilRings(fmt.Sprint(season))
+		shown := time.Since(closing) - delay
+		if shown < 0 {
+			t.Errorf("the reward of season %d was shown %v before its time", season, -shown)
+		}
+		late = append(late, shown)
+	}
+	slices.Sort(late)
+	if late[1] > time.Second {
+		t.Errorf("rewards were shown %v after their time, want within a second", late)
+	}
+	winner.until("the reward is shown", `document.querySelector("#toast .prize-title")?.textContent === "Gold chest"`)
+	winner.do(chromedp.Click("#toast button"))
+	winner.untilRings("2")
+	winner.until("the reward is greyed", `document.querySelector("#toast .prize.claimed")`)
+	third.untilRings("")
+	if got := third.text("#toast"); got != "" {
+		t.Errorf("who won nothing is shown %q", got)
+	}
+}
+
 func TestTheInboxIsWholeWithoutAScript(t *testing.T) {
 	t.Parallel()
 	server := withRewards(t)
