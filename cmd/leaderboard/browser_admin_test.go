@@ -34,7 +34,9 @@ func (p *process) admin(t *testing.T, path string, looks ...look) *tab {
 // fill types into a field, in place of what is in it.
 func (b *tab) fill(selector, text string) {
 	b.t.Helper()
-	ask[any](b, "document.querySelector("+js(selector)+").select()")
+	field := "document.querySelector(" + js(selector) + ")"
+	b.until("the page has "+selector, `document.readyState === "complete" && `+field)
+	ask[any](b, field+".select()")
 	b.do(chromedp.SendKeys(selector, text))
 }
 
