@@ -70,7 +70,7 @@ func NewHub(tops *Tops, places Places, options Options) (*Hub, error) {
 		relays: map[store.BoardID]*relay{}, readers: map[*reader]bool{}, empty: make(chan struct{}),
 	}
 	h.mail = &mail{
-		inbox: options.Inbox, metrics: h.metrics, log: h.log, running: &h.running, owners: map[store.PlayerID][]*reader{},
+		inbox: options.Inbox, earned: h.earned, metrics: h.metrics, log: h.log, running: &h.running, owners: map[store.PlayerID][]*reader{},
 	}
 	tops.onMark(h.heard)
 	return h, nil
@@ -80,6 +80,13 @@ func NewHub(tops *Tops, places Places, options Options) (*Hub, error) {
 func (h *Hub) Posted(board store.BoardID, player store.PlayerID) {
 	if r := h.relay(board); r != nil {
 		r.players.posted(player)
+	}
+}
+
+// earned notes that a player received a reward of a board: who watches with the player's token is told what they did.
+func (h *Hub) earned(board store.BoardID, player store.PlayerID) {
+	if r := h.relay(board); r != nil {
+		r.players.earned(player)
 	}
 }
 

@@ -22,6 +22,7 @@ const maxMail = 1000
 // mail brings players' rewards to the sockets that showed their token, on whatever board.
 type mail struct {
 	inbox   Inbox // nil: there are no rewards
+	earned  func(board store.BoardID, player store.PlayerID)
 	metrics *metrics
 	log     *slog.Logger
 	running *sync.WaitGroup
@@ -102,6 +103,9 @@ func (m *mail) bring(news store.PlayerNews) {
 	if err != nil {
 		m.metrics.failures.Inc() // the inbox will show it
 		return
+	}
+	if news.What == store.NewsReward {
+		m.earned(prize.Board, news.Player) // the board's activity has it, too
 	}
 	f := newReward(&prize, unclaimed)
 	m.mu.Lock()

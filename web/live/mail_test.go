@@ -78,6 +78,35 @@ func TestRewardsReachOnlyTheSocketsOfTheirPlayer(t *testing.T) {
 	})
 }
 
+func TestARewardIsToldAsActivityOfItsBoard(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		l := newLedger()
+		l.put("demo", 50, 40)
+		h := newTestHub(t, l, Options{Inbox: prizes{}})
+		mine, public := watchBoard(t, h, "demo", 2), watchBoard(t, h, "demo", 2)
+		h.watchPlayer(mine.reader, "me", true)
+		h.watchPlayer(public.reader, "me", false)
+		time.Sleep(2 * time.Second)
+		l.set(func() {
+			l.activity["me"] = []store.Activity{{At: time.UnixMilli(5).UTC(), Kind: store.RewardReceived, Points: 40, Rank: 2}}
+		})
+		h.News(store.PlayerNews{Player: "me", What: store.NewsClaimed, Prize: 2})
+		time.Sleep(2 * time.Second)
+		if got := mine.client(t).Items; len(got) != 0 {
+			t.Errorf("a claim is told as %s", got)
+		}
+		h.News(store.PlayerNews{Player: "me", What: store.NewsReward, Prize: 1})
+		time.Sleep(2 * time.Second)
+		if got := mine.client(t).Items; len(got) != 1 || !strings.Contains(string(got[0]), `"kind":"reward"`) {
+			t.Errorf("got %s, want the reward", got)
+		}
+		if got := public.client(t).Items; len(got) != 0 {
+			t.Errorf("somebody without the token was told %s", got)
+		}
+	})
+}
+
 func TestRewardsThatWaitAreBounded(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

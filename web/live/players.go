@@ -2,6 +2,7 @@ package live
 
 import (
 	"log/slog"
+	"slices"
 	"sync"
 
 	"leaderboard/store"
@@ -116,6 +117,17 @@ func (p *players) posted(player store.PlayerID) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if w := p.watched[player]; w != nil {
+		p.hurry(w)
+	}
+}
+
+// earned notes that there is activity of a player, though nothing about their place changed.
+func (p *players) earned(player store.PlayerID) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	w := p.watched[player]
+	if w != nil && slices.ContainsFunc(w.watchers, func(watcher watcher) bool { return watcher.own }) {
+		w.active = true
 		p.hurry(w)
 	}
 }
