@@ -18,7 +18,7 @@ func TestTenYearsOfSeasonsHaveNoGapButUntouchedPeriods(t *testing.T) {
 		for _, expression := range []string{store.Daily, store.Weekly, store.Monthly, "30 2 * * *", "30 1 * * *", "*/45 0-3 * * 6,0"} {
 			t.Run(expression+" in "+zone, func(t *testing.T) {
 				t.Parallel()
-				touchSeasons(newSeasons(t, storetest.Redis(t)), expression, zone, 40)
+				touchSeasons(newSeasons(t, storetest.Redis(t)), expression, zone, 20)
 			})
 		}
 	}
@@ -29,7 +29,7 @@ func TestSeasonsOfTheEmbeddedStoreHaveNoGapEither(t *testing.T) {
 	for _, expression := range []string{store.Daily, "30 2 * * *", "30 1 * * *"} {
 		t.Run(expression, func(t *testing.T) {
 			t.Parallel()
-			touchSeasons(newSeasons(t, storetest.Embedded(t)), expression, "America/New_York", 20)
+			touchSeasons(newSeasons(t, storetest.Embedded(t)), expression, "America/New_York", 10)
 		})
 	}
 }

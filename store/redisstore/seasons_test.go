@@ -36,7 +36,7 @@ func TestSeasonsOnRedis(t *testing.T) {
 
 func TestSeasonsOnTheEmbeddedRedis(t *testing.T) {
 	t.Parallel()
-	checkSeasons(t, 60, func(t *testing.T) redis.UniversalClient { return storetest.Embedded(t) })
+	checkSeasons(t, 40, func(t *testing.T) redis.UniversalClient { return storetest.Embedded(t) })
 }
 
 // seasonsOn is a store seen by two processes, on some Redis.
@@ -300,7 +300,7 @@ func reopeningsLoseNoScore(s seasonsOn) {
 	s.put(func(settings *store.Settings) { settings.Policy = store.Sum })
 	players := s.start(4)
 	reopened, refused := 0, 0
-	for range 60 {
+	for range s.closes / 4 {
 		players.await(s.t, 4)
 		number := s.state().Season.Number
 		s.clock.Step(time.Second)
