@@ -1,6 +1,7 @@
 package pages
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strconv"
@@ -74,15 +75,17 @@ func (p *Pages) board(c *fiber.Ctx, ask asked) error {
 		return c.Redirect(boardAddress(ask.look.Board))
 	}
 	limit := pageLimit(&state, ask.offset)
-	view, err := p.look(ctx, ask, limit)
+	shown := ask // a player sees their own place without picking themselves
+	shown.player = cmp.Or(ask.player, p.me(c))
+	view, err := p.look(ctx, shown, limit)
 	if err != nil {
 		return err
 	}
-	w := &writer{board: ask.look.Board, season: view.Season, now: state.Now, mine: ask.player}
+	w := &writer{board: ask.look.Board, season: view.Season, now: state.Now, mine: shown.player}
 	page := w.boardPage(&state, &view, ask, limit)
 	page.Theme = theme(c)
 	if p.live && ask.offset == 0 && !view.Season.Closed {
-		page.Live = templates.Live{Limit: strconv.FormatInt(limit, 10), Player: string(ask.player)}
+		page.Live = templates.Live{Limit: strconv.FormatInt(limit, 10), Player: string(shown.player)}
 	}
 	if page.Search, err = p.search(c, ask, w); err != nil {
 		return err

@@ -141,6 +141,26 @@ func TestTheBellRingsForThePlayerOnly(t *testing.T) {
 	}
 }
 
+func TestAPlayerSeesTheirOwnPlaceWithoutPickingThemselves(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	for i, player := range []store.PlayerID{"mira", "zoe"} {
+		points, err := store.ParseDecimal("points", fmt.Sprint(200-100*i))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := h.store.Submit(t.Context(), "arcade", store.Submission{Player: player, Points: points}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	zoe := h.cookie(t, "zoe")
+	get(t, h.app, "/b/arcade", zoe).has(t, `id="my-rank">2nd<`)
+	get(t, h.app, "/b/arcade?player=mira", zoe).has(t, `id="my-rank">1st<`)
+	get(t, h.app, "/b/arcade?q=mira", zoe).has(t, "Found for", `id="my-rank">2nd<`)
+	get(t, h.app, "/b/arcade").has(t, "Find yourself by name")
+	get(t, h.app, "/b/arcade", h.cookie(t, "nobody")).has(t, "No score in this season yet")
+}
+
 func TestACodeOpensTheInbox(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
