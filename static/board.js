@@ -326,6 +326,7 @@ function startPlayer(root) {
   connect({
     board, player, limit: 1, onState,
     url: location.href,
+    onTop() { heardAt = Date.now(); },
     onYou({ entry, total }) {
       heardAt = Date.now();
       if (entry && showMe(entry, total)) renewParts();
