@@ -29,7 +29,11 @@ const childPrefix = "LEADERBOARD_TEST_WORKER"
 
 func TestMain(m *testing.M) {
 	if prefix := os.Getenv(childPrefix); prefix != "" {
-		if err := beChild(os.Getenv("LEADERBOARD_REDIS_URL"), prefix); err != nil {
+		be := beChild
+		if os.Getenv(paymasterChild) != "" {
+			be = bePaymaster
+		}
+		if err := be(os.Getenv("LEADERBOARD_REDIS_URL"), prefix); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
 		}
