@@ -51,7 +51,7 @@ func newSessions(deps *AdminDeps) sessions {
 // markOfPassword returns what sessions keep of the password: slow to make, as whoever reads the storage should not find
 // the password by trying.
 func markOfPassword(password string) string {
-	const rounds, length = 100_000, 16
+	const rounds, length = 20_000, 16
 	mark, err := pbkdf2.Key(sha256.New, password, []byte("leaderboard: sessions of the admin pages"), rounds, length)
 	if err != nil {
 		panic(err) // only for parameters that are forbidden
