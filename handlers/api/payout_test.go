@@ -36,8 +36,13 @@ func TestAPreviewSaysWhoWouldGetWhat(t *testing.T) {
 		count  int64
 		first  string
 	}{
-		{"gold", 1, `"player":"a"`}, {"rest", 2, `"player":"b"`}, {"far", 0, ""}, {"third", 2, `"player":"a"`}, {"ten", 0, ""},
-		{"eight", 3, `{"rank":1,"player":"a","name":null,"points":10.5,`}, {"king", 1, `"player":"a"`},
+		{"gold", 1, `"player":"a"`},
+		{"rest", 2, `"player":"b"`},
+		{"far", 0, ""},
+		{"third", 2, `"player":"a"`},
+		{"ten", 0, ""},
+		{"eight", 3, `{"rank":1,"player":"a","name":null,"points":10.5,`},
+		{"king", 1, `"player":"a"`},
 	}
 	if len(got.Rewards) != len(want) {
 		t.Fatalf("got %+v", got)

@@ -153,8 +153,11 @@ func aCrash(t *testing.T, p paymaster, dies int64, after bool) (calls int64) {
 	p.putWith(func(s *store.Settings) {
 		s.Webhook = &store.Webhook{URL: "http://192.0.2.1/", Secret: secret}
 		s.Rewards = []store.Reward{
-			{ID: "gold", Ranks: []int64{1, 1}}, {ID: "many", Percent: 90}, {ID: "hundred", Points: "100"},
-			{ID: "held", Points: "140", Hold: 3 * time.Minute}, {ID: "minute", Points: "145", Hold: time.Minute},
+			{ID: "gold", Ranks: []int64{1, 1}},
+			{ID: "many", Percent: 90},
+			{ID: "hundred", Points: "100"},
+			{ID: "held", Points: "140", Hold: 3 * time.Minute},
+			{ID: "minute", Points: "145", Hold: time.Minute},
 		}
 	})
 	p.fill(players)

@@ -2,6 +2,7 @@ package worker
 
 import (
 	"context"
+	"crypto/sha256"
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
@@ -141,7 +142,8 @@ func (r *Relay) some(ctx context.Context, debtor store.Debtor) (more bool, err e
 		if err := job.Validate(); err != nil {
 			// Nothing of ours. As a dead job an admin sees it, and it holds up nobody.
 			r.log.Error("a board owes what cannot be a job", "board", debtor.Board, "error", err)
-			job = store.Job{ID: fmt.Sprintf("unreadable %s %d", debtor.Board, time.Now().UnixNano()), Kind: "unreadable"}
+			name := sha256.Sum256([]byte(job.ID))
+			job = store.Job{ID: fmt.Sprintf("unreadable %s %x", debtor.Board, name[:8]), Kind: "unreadable"}
 		}
 		jobs = append(jobs, job)
 	}

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/redis/go-redis/v9"
 
 	"leaderboard/store"
 	"leaderboard/store/redisstore"
@@ -543,5 +544,96 @@ func TestAPayoutPausesWhileEnoughOfItWaits(t *testing.T) {
 			t.Errorf("%d (%v) come first, want those of its own priority only", n, err)
 		}
 		synctest.Wait()
+	})
+}
+
+func TestASeasonPaysOnEveryKindOfRedis(t *testing.T) {
+	t.Parallel()
+	cluster := storetest.Cluster(t)
+	for name, client := range map[string]redis.UniversalClient{"alone": storetest.Redis(t), "cluster": cluster.Client(t)} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			prefix := storetest.Prefix(t)
+			p := newPaymaster(bench{redisstore.New(client, redisstore.Options{Prefix: prefix}), t, client, prefix})
+			const many = 700
+			p.put(gold, store.Reward{ID: "most", Percent: 60, Delay: 300 * time.Millisecond},
+				store.Reward{ID: "five", Points: "5", Hold: 100 * time.Millisecond}, store.Reward{ID: "king", ReachRank: 1, Hold: time.Hour})
+			stop := p.start()
+			p.fill(many)
+			eventually(t, 30*time.Second, "what was held is paid", func() bool { return len(p.won("p001")) == 1 })
+			p.closeSeason(1)
+			eventually(t, 30*time.Second, "the season is paid", func() bool { return p.season(1).Paid })
+			eventually(t, 30*time.Second, "all is brought", func() bool {
+				c := p.counts()
+				return c.Ready+c.Running == 0
+			})
+			stop()
+			for i := 1; i <= many; i++ {
+				var want []string
+				if i <= many-4 {
+					want = append(want, "five")
+				}
+				if i == 1 {
+					want = append(want, "gold", "king")
+				}
+				if i <= many*60/100 {
+					want = append(want, "most")
+				}
+				if got := p.won(numbered(i)); !slices.Equal(got, want) {
+					t.Errorf("%s got %v, want %v", numbered(i), got, want)
+				}
+			}
+			if c := p.counts(); c.Dead > 0 {
+				t.Errorf("dead are %v", p.dead())
+			}
+		})
+	}
+}
+
+func TestASeasonThatNobodyPlayedIsPaid(t *testing.T) {
+	inPayBubble(t, func(t *testing.T, p paymaster) {
+		p.put(gold, top10)
+		stop := p.start()
+		p.closeSeason(1)
+		time.Sleep(2 * time.Second)
+		if !p.season(1).Paid || !p.quiet() {
+			t.Errorf("got %+v, %+v", p.season(1), p.counts())
+		}
+		stop()
+	})
+}
+
+func TestAPayoutOfABoardThatIsGoneEndsSilently(t *testing.T) {
+	inPayBubble(t, func(t *testing.T, p paymaster) {
+		late := gold
+		late.Delay = time.Minute
+		p.put(late, store.Reward{ID: "king", ReachRank: 1, Hold: time.Minute})
+		p.submit("a", "5")
+		stop := p.start()
+		p.closeSeason(1)
+		time.Sleep(10 * time.Second)
+		p.ok(p.DeleteBoard(t.Context(), "demo"))
+		p.put(gold)
+		time.Sleep(2 * time.Minute)
+		p.wantWon(map[store.PlayerID][]string{"a": {"king"}})
+		if c := p.counts(); c.Dead+c.Scheduled+c.Ready+c.Running > 0 {
+			t.Errorf("something is left: %+v", c)
+		}
+		stop()
+	})
+}
+
+func TestWhatABoardOwesThatIsNoneOfOursEndsAmongTheDead(t *testing.T) {
+	inPayBubble(t, func(t *testing.T, p paymaster) {
+		p.put(store.Reward{ID: "ten", Points: "10"})
+		p.ok(p.client.HSet(t.Context(), p.prefix+":{demo.1}:owed", "x", `{`, "y", `{"kind":"NO"}`, "z", `{"kind":"reward","payload":[]}`).Err())
+		stop := p.start()
+		p.submit("a", "10")
+		time.Sleep(time.Minute)
+		p.wantWon(map[store.PlayerID][]string{"a": {"ten"}})
+		if dead := p.dead(); len(dead) != 3 {
+			t.Errorf("dead are %v, want three", dead)
+		}
+		stop()
 	})
 }
