@@ -21,15 +21,20 @@ var limitKinds = map[string]func(t *testing.T) redis.UniversalClient{
 	"embedded": func(t *testing.T) redis.UniversalClient { return storetest.Embedded(t) },
 }
 
-// arrivals yields pauses between calls: now a crowd, now hardly anybody, and now exactly a window later.
-func arrivals(random *rand.Rand, window time.Duration, count int) time.Duration {
+// arrivals yields pauses between calls: now a crowd, now hardly anybody, now exactly a window later or just before, and
+// now at the very end of a window.
+func arrivals(random *rand.Rand, now time.Time, window time.Duration, count int) time.Duration {
 	mean := window / time.Duration(count)
 	switch random.IntN(20) {
 	case 0:
 		return window
 	case 1:
-		return time.Duration(random.Int64N(int64(2 * window)))
-	case 2, 3, 4, 5, 6, 7:
+		return window - time.Millisecond
+	case 2:
+		return time.Duration(random.Int64N(int64(2 * window))).Truncate(time.Millisecond)
+	case 3:
+		return now.Truncate(window).Add(window - time.Millisecond).Sub(now)
+	case 4, 5, 6, 7, 8, 9:
 		return 0
 	}
 	return time.Duration(random.Int64N(int64(2 * mean))).Truncate(time.Millisecond)
@@ -46,7 +51,7 @@ func TestAnExactLimitHoldsInEveryWindowAndRefusesNobodyForNothing(t *testing.T) 
 				random := rand.New(rand.NewPCG(uint64(count), 4))
 				var allowed []time.Time
 				for i := range 6*count + 60 {
-					now := clock.Step(arrivals(random, window, count))
+					now := clock.Step(arrivals(random, clock.Now(), window, count))
 					_, err := processes[random.IntN(3)].Submit(t.Context(), "demo", store.Submission{Player: "p", Points: store.Whole(1)})
 					room := len(allowed) < count || now.Sub(allowed[len(allowed)-count]) >= window
 					_, refused := errors.AsType[*store.LimitError](err)
@@ -202,7 +207,7 @@ func TestLeasesNeverExceedTheEstimate(t *testing.T) {
 				random := rand.New(rand.NewPCG(uint64(count), 9))
 				used := make(map[int64]int) // by window
 				for range min(6*count+100, 3000) {
-					now := clock.Step(arrivals(random, limit.Window, count))
+					now := clock.Step(arrivals(random, clock.Now(), limit.Window, count))
 					quota, err := limiters[random.IntN(3)].Take(t.Context(), "key", limit)
 					if err != nil {
 						t.Fatal(err)
