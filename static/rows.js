@@ -193,9 +193,14 @@ export class Rows {
   #crown(leader, glow) {
     const line = this.#lines.get(leader);
     if (line && this.#leader && leader !== this.#leader && glow) {
-      const gold = getComputedStyle(line.row).getPropertyValue("--gold");
+      const style = getComputedStyle(line.row);
+      const gold = style.getPropertyValue("--gold");
+      const own = style.boxShadow === "none" ? "" : `${style.boxShadow}, `; // the medal's edge stays
       line.row.animate(
-        [{ boxShadow: `0 0 0 0 ${gold}, inset 0 0 48px ${gold}` }, { boxShadow: "0 0 0 18px transparent, inset 0 0 48px transparent" }],
+        [
+          { boxShadow: `${own}0 0 0 0 ${gold}, inset 0 0 48px ${gold}` },
+          { boxShadow: `${own}0 0 36px 10px transparent, inset 0 0 48px transparent` },
+        ],
         { duration: 1600, easing: "ease-out" },
       );
     }
