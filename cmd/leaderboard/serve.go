@@ -8,11 +8,11 @@ import (
 	"log/slog"
 	"net"
 	"net/netip"
-	"regexp"
 	"strings"
 	"syscall"
 	"time"
 
+	"leaderboard/store/redisstore"
 	"leaderboard/web"
 )
 
@@ -36,15 +36,13 @@ type serveCmd struct {
 	proxies []netip.Prefix
 }
 
-var keyPrefix = regexp.MustCompile(`^[A-Za-z0-9_.:-]{1,64}$`)
-
 // Validate is called by kong.
 func (c *serveCmd) Validate() error {
 	switch {
 	case c.Addr == "":
 		return errors.New("--addr must be an address such as 127.0.0.1:3000")
-	case !keyPrefix.MatchString(c.KeyPrefix):
-		return errors.New("--key-prefix must be 1 to 64 of A-Z, a-z, 0-9, _, ., : and -")
+	case !redisstore.IsPrefix(c.KeyPrefix):
+		return errors.New("--key-prefix must be 1 to 32 of A-Z, a-z, 0-9, _, ., : and -")
 	case c.Readers < 0 || c.ReadersPerAddress < 0:
 		return errors.New("--readers and --readers-per-address must be 0 or more")
 	case c.IdempotencyKeep < time.Second:

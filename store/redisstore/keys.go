@@ -14,13 +14,8 @@ import (
 // keyPrefix is what may stand first in every key: braces would move Redis Cluster's hash tag.
 var keyPrefix = regexp.MustCompile(`^[A-Za-z0-9_.:-]{1,32}$`)
 
-// ParsePrefix returns s when it can stand first in every key, or an error.
-func ParsePrefix(s string) (string, error) {
-	if !keyPrefix.MatchString(s) {
-		return "", store.Invalid("key prefix", "must be 1 to 32 of A-Z, a-z, 0-9, _ . : and -")
-	}
-	return s, nil
-}
+// IsPrefix reports whether s can stand first in every key: 1 to 32 of A-Z, a-z, 0-9, _ . : and -.
+func IsPrefix(s string) bool { return keyPrefix.MatchString(s) }
 
 // keys spells every key of one store. Ids are escaped here, and nowhere else.
 type keys struct{ prefix string }
