@@ -33,7 +33,8 @@ function sayCount(unclaimed) {
     : unclaimed === 1 ? "One reward waits to be claimed." : `${number(unclaimed)} rewards wait to be claimed.`;
   count.textContent = unclaimed > 99 ? "99+" : String(unclaimed);
   count.hidden = unclaimed === 0;
-  bell.setAttribute("aria-label", `Rewards. ${words}`);
+  const label = get("bell-words");
+  if (label) label.textContent = `Rewards. ${words}`;
   const head = get("inbox-words");
   if (head) head.textContent = words;
 }

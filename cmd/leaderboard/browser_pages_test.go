@@ -185,15 +185,18 @@ const axeVariable = "LEADERBOARD_TEST_AXE"
 // readings of the pages: by mouse and in daylight, by thumb and at night. What fades or glides is still. The second looks
 // for what differs from the first.
 var readings = map[string]struct {
-	looks []look
-	axe   string // what to look at, and for what
+	looks  []look
+	player string // who reads; empty: a guest
+	axe    string // what to look at, and for what
 }{
 	"on a desk, light": {
 		[]look{wide, preferring("prefers-color-scheme", "light", "prefers-reduced-motion", "reduce")},
+		"p0", // won a season
 		`document, {resultTypes: ["violations"]}`,
 	},
 	"on a phone, dark": {
 		[]look{phone, preferring("prefers-color-scheme", "dark", "prefers-reduced-motion", "reduce")},
+		"",
 		`{exclude: [[".docs .card:nth-of-type(n + 4)"]]}, {resultTypes: ["violations"], runOnly: ["color-contrast", "target-size"]}`,
 	},
 }
@@ -214,6 +217,9 @@ func TestEveryPageIsAccessible(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			b := server.admin(t, "/admin", reading.looks...)
+			if reading.player != "" {
+				b.become(server.token(t, reading.player), "/inbox")
+			}
 			b.forgive("40[0-9]|422|" + ownPictures) // the problem pages
 			for _, path := range visited {
 				b.visit(path)
@@ -253,7 +259,7 @@ func (p *process) everyPage(t *testing.T) []string {
 	p.post(t, "full", "p8", "", "99999") // held
 	return []string{
 		"/", "/docs", "/b/full", "/b/full?player=p30", "/b/full?q=player", "/b/full?q=nobody", "/b/full?offset=5",
-		"/b/full?offset=5000", "/b/full/p/p7", "/b/full/p/p8", "/b/full/seasons/1", "/b/empty", "/b/nowhere", "/b/full?offset=x", "/nothing",
+		"/b/full?offset=5000", "/b/full/p/p7", "/b/full/p/p8", "/b/full/seasons/1", "/b/empty", "/b/nowhere", "/b/full?offset=x", "/nothing", "/inbox",
 		"/admin", "/admin/boards", "/admin/boards/full", "/admin/boards/full/close", "/admin/boards/full/delete",
 		"/admin/boards/full/seasons", "/admin/boards/full/seasons/reopen?season=1", "/admin/boards/full/players",
 		"/admin/boards/full/players?player=p7", "/admin/boards/full/players/ban?player=p7",
