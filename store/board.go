@@ -53,6 +53,15 @@ func isBoardID(s string) bool {
 	return true
 }
 
+// Bounds of settings.
+const (
+	MaxSeasonDays  = 36_500
+	MaxLiveTop     = 1000
+	MaxActivityCap = 1000
+	MaxKeepSeasons = 1000
+	MaxPriority    = 9
+)
+
 // Settings are what an admin chose for a board.
 type Settings struct {
 	Title       string    `json:"title"`
@@ -152,14 +161,22 @@ func (s *Settings) validatePlain() error {
 		return Invalid("max_points", "must be 1 to 9007199254740991")
 	case !s.StartsAt.IsZero() && s.StartsAt.UnixMilli() < 0:
 		return Invalid("starts_at", "must not be before 1970")
-	case s.SeasonDays < 1 || s.SeasonDays > 36_500:
+	case s.SeasonDays < 1 || s.SeasonDays > MaxSeasonDays:
 		return Invalid("season_days", "must be 1 to 36500")
-	case s.LiveTop < 1 || s.LiveTop > 1000:
+	case s.LiveTop < 1 || s.LiveTop > MaxLiveTop:
 		return Invalid("live_top", "must be 1 to 1000")
-	case s.ActivityCap < 0 || s.ActivityCap > 1000:
+	case s.ActivityCap < 0 || s.ActivityCap > MaxActivityCap:
 		return Invalid("activity_cap", "must be 0 to 1000")
-	case s.KeepSeasons < 0 || s.KeepSeasons > 1000:
+	case s.KeepSeasons < 0 || s.KeepSeasons > MaxKeepSeasons:
 		return Invalid("keep_seasons", "must be 0 to 1000")
 	}
 	return nil
+}
+
+func pow10(decimals int) int64 {
+	n := int64(1)
+	for range decimals {
+		n *= 10
+	}
+	return n
 }

@@ -30,6 +30,7 @@ type Season struct {
 	Policy     Policy
 	TimeBits   int
 	Resolution time.Duration
+	LastTick   int64    // of its length: beyond it ticks stand still, and the slots behind it are for ties
 	Rewards    []Reward // copied from the board at the close
 	Paying     bool     // a payout has begun: no reopening
 	Paid       bool     // nothing of it is to be paid any more
@@ -44,13 +45,8 @@ func (s *Settings) NewSeason(number int64, start, now time.Time) (Season, error)
 	if err != nil {
 		return Season{}, err
 	}
-	units, ok := s.units()
-	if !ok {
-		return Season{}, Invalid("max_points", "with these decimals is beyond what is kept exactly (2^53 units)")
-	}
 	season := Season{
-		Number: number, Start: start, End: schedule.Next(now),
-		Order: s.Order, Decimals: s.Decimals, Policy: s.Policy, TimeBits: TimeBits(units),
+		Number: number, Start: start, End: schedule.Next(now), Order: s.Order, Decimals: s.Decimals, Policy: s.Policy,
 	}
 	length := time.Duration(s.SeasonDays) * 24 * time.Hour
 	if !schedule.Never() {
@@ -59,8 +55,25 @@ func (s *Settings) NewSeason(number int64, start, now time.Time) (Season, error)
 		}
 		length = season.End.Sub(start)
 	}
-	season.Resolution, err = Resolution(season.TimeBits, length)
-	return season, err
+	units, ok := s.units()
+	if ok {
+		season.TimeBits = TimeBits(units)
+		season.Resolution, err = Resolution(season.TimeBits, length)
+	}
+	if !ok || err != nil {
+		most := largestUnits(length) / pow10(s.Decimals)
+		return season, Invalid("max_points", "leaves no room for exact time: a season this long takes at most "+
+			strconv.FormatInt(most, 10)+" points with "+strconv.Itoa(s.Decimals)+" decimals")
+	}
+	season.Lasts(length)
+	return season, nil
+}
+
+// Lasts sets the season's last tick from its length. [FreeSlots] stay free behind it, also where a season became longer
+// than its ticks were made for.
+func (s *Season) Lasts(length time.Duration) {
+	ticks := int64((length + s.Resolution - 1) / s.Resolution)
+	s.LastTick = min(ticks, max(s.Slots()-FreeSlots, 0))
 }
 
 // Slots returns how many slots a points value has.
@@ -89,10 +102,10 @@ func (s *Season) Unpack(packed int64) (Points, int64) {
 	return Points(value), slot
 }
 
-// Tick returns the slot that a time has by itself, clamped to the season's slots.
+// Tick returns the slot that a time has by itself, between the season's start and its last tick.
 func (s *Season) Tick(t time.Time) int64 {
 	tick := (t.UnixMilli() - s.Start.UnixMilli()) / s.Resolution.Milliseconds()
-	return min(max(tick, 0), s.Slots()-1)
+	return min(max(tick, 0), s.LastTick)
 }
 
 // AchievedAt returns the time for which a slot stands, never later than now: players who share a tick take slots ahead
@@ -129,7 +142,11 @@ func Resolution(timeBits int, length time.Duration) (time.Duration, error) {
 
 // whatFits says the largest points in whole units that a season of this length allows.
 func whatFits(length time.Duration) string {
+	return "a season this long takes at most " + strconv.FormatInt(largestUnits(length), 10) + " units of the last decimal"
+}
+
+// largestUnits returns the largest points in whole units that a season of this length allows.
+func largestUnits(length time.Duration) int64 {
 	ticks := int64((length+time.Hour-1)/time.Hour) + FreeSlots
-	largest := int64(1)<<(53-bits.Len64(uint64(ticks-1))) - 1
-	return "a season this long takes at most " + strconv.FormatInt(largest, 10) + " units of the last decimal"
+	return int64(1)<<(53-bits.Len64(uint64(ticks-1))) - 1
 }

@@ -149,6 +149,7 @@ func anySeason(t *rapid.T) (Season, int64) {
 		Start: start, Order: rapid.SampledFrom([]Order{Desc, Asc}).Draw(t, "order"), TimeBits: TimeBits(maxUnits),
 		Resolution: rapid.SampledFrom(resolutions[:]).Draw(t, "resolution"),
 	}
+	season.Lasts(time.Duration(rapid.Int64Range(1, int64(3650*day)).Draw(t, "length")))
 	return season, maxUnits
 }
 
@@ -210,9 +211,10 @@ func TestPackedScoresOrderByPointsAndThenBySlot(t *testing.T) {
 	})
 }
 
-func TestTicksAreClampedToTheSeason(t *testing.T) {
+func TestTicksStandStillAtTheSeasonsEnd(t *testing.T) {
 	t.Parallel()
 	season := Season{Start: start, TimeBits: 17, Resolution: time.Second}
+	season.Lasts(10 * time.Hour)
 	tests := []struct {
 		after time.Duration
 		want  int64
@@ -224,13 +226,26 @@ func TestTicksAreClampedToTheSeason(t *testing.T) {
 		{time.Second, 1},
 		{1999 * time.Millisecond, 1},
 		{time.Second - 1, 0},
-		{131_071 * time.Second, 131_071},
-		{131_072 * time.Second, 131_071},
-		{100_000 * day, 131_071},
+		{36_000 * time.Second, 36_000},
+		{36_001 * time.Second, 36_000},
+		{100_000 * day, 36_000},
 	}
 	for _, tt := range tests {
 		if got := season.Tick(start.Add(tt.after)); got != tt.want {
 			t.Errorf("%v after the start: got tick %d, want %d", tt.after, got, tt.want)
+		}
+	}
+}
+
+func TestSlotsForTiesStayFreeHoweverLongASeasonBecame(t *testing.T) {
+	t.Parallel()
+	season := Season{Start: start, TimeBits: 17, Resolution: time.Second}
+	for length, want := range map[time.Duration]int64{
+		time.Second: 1, 1500 * time.Millisecond: 2, 65_536 * time.Second: 65_536, 65_537 * time.Second: 65_536, 900 * day: 65_536,
+	} {
+		season.Lasts(length)
+		if season.LastTick != want {
+			t.Errorf("%v: got last tick %d, want %d", length, season.LastTick, want)
 		}
 	}
 }
@@ -260,7 +275,7 @@ func TestATicksTimeFallsIntoTheTick(t *testing.T) {
 		at := start.Add(time.Duration(rapid.Int64Range(0, int64(3650*day)).Draw(t, "after")))
 		tick := season.Tick(at)
 		shown := season.AchievedAt(tick, at)
-		if shown.After(at) || tick < season.Slots()-1 && at.Sub(shown) >= season.Resolution+time.Millisecond || season.Tick(shown) != tick {
+		if shown.After(at) || tick < season.LastTick && at.Sub(shown) >= season.Resolution+time.Millisecond || season.Tick(shown) != tick {
 			t.Errorf("%v became tick %d, which stands for %v", at, tick, shown)
 		}
 	})

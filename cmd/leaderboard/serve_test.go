@@ -2,7 +2,9 @@ package main
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
+	"log/slog"
 	"net"
 	"net/http"
 	"os"
@@ -15,6 +17,10 @@ import (
 	"time"
 
 	"github.com/go-json-experiment/json"
+
+	"leaderboard/store"
+	"leaderboard/store/embedded"
+	"leaderboard/store/redisstore"
 )
 
 // embeddedServer starts a server on the embedded store, with its snapshot in the given folder.
@@ -139,6 +145,39 @@ func TestASnapshotSurvivesARestart(t *testing.T) {
 	second.call(t, http.StatusOK, "POST", "/boards/kept/scores", `{"player":"a","points":10}`, nil)
 	if got := second.walk(t, "kept"); string(got[0].Points) != "11.25" {
 		t.Errorf("got %v", got)
+	}
+}
+
+func TestASeasonThatEndedWhileTheServerWasDownIsClosedAtItsEnd(t *testing.T) {
+	t.Parallel()
+	data := t.TempDir()
+	yesterday := time.Now().Add(-24 * time.Hour).Truncate(time.Millisecond)
+	server, err := embedded.Open(data, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	boards := redisstore.New(server.Client(), redisstore.Options{
+		Clock: func() time.Time { return yesterday }, AfterWrite: server.Changed,
+	})
+	_, _, err = boards.PutBoard(t.Context(), "hourly", func(s *store.Settings) error { s.Schedule = "0 * * * *"; return nil })
+	if err == nil {
+		_, err = boards.Submit(t.Context(), "hourly", store.Submission{Player: "a", Points: store.Whole(5)})
+	}
+	if err := errors.Join(err, server.Close()); err != nil {
+		t.Fatal(err)
+	}
+
+	p := embeddedServer(t, data)
+	var closed struct {
+		Seasons []struct {
+			EndedAt time.Time `json:"ended_at"`
+			Total   int64     `json:"total"`
+		} `json:"seasons"`
+	}
+	p.call(t, http.StatusOK, "GET", "/boards/hourly/seasons", "", &closed)
+	want := yesterday.Truncate(time.Hour).Add(time.Hour)
+	if len(closed.Seasons) != 1 || closed.Seasons[0].Total != 1 || !closed.Seasons[0].EndedAt.Equal(want) {
+		t.Errorf("got %+v, want one season that ended at %v", closed, want)
 	}
 }
 

@@ -96,17 +96,17 @@ func build(ctx context.Context, kept kept, c *serveCmd, secrets secrets, log *sl
 		Player: c.player,
 		Wrote:  func(id store.BoardID, version, total int64) { tops.Wrote(id, version, total) },
 	})
-	if kept.restored {
-		if err := boards.RenewEpochs(ctx); err != nil {
-			return inside{}, errors.Join(err, kept.close())
-		}
-	}
 	changes := redisstore.NewChanges(kept.client, redisstore.ChangesOptions{
 		Prefix: c.KeyPrefix, Logger: log,
 		OnChange: func(change redisstore.Change) { tops.Changed(live.Change(change)) },
 		OnGap:    func() { tops.Gap() },
 	})
 	tops = live.NewTops(boards, changes, log)
+	if kept.restored { // only now: a season that ended meanwhile is closed by this, which the tops are told
+		if err := boards.RenewEpochs(ctx); err != nil {
+			return inside{}, errors.Join(err, kept.close())
+		}
+	}
 	metrics := registry(boards)
 	tokens, followKeys, err := c.tokens(ctx, boards, log)
 	if err != nil {

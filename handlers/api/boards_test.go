@@ -72,7 +72,7 @@ func TestWrongSettingsAreRefusedByField(t *testing.T) {
 		`{"schedule":"* * * * * *"}`: "schedule", `{"schedule":"0 0 30 2 *"}`: "schedule", `{"timezone":"Mars/Base"}`: "timezone",
 		`{"timezone":"Local"}`: "timezone", `{"timezone":"../etc/passwd"}`: "timezone", `{"timezone":""}`: "timezone",
 		`{"starts_at":"yesterday"}`: "starts_at", `{"starts_at":"2999-01-01T00:00:00Z"}`: "starts_at",
-		`{"starts_at":"2026-01-01"}`: "starts_at", `{"starts_at":null}`: "starts_at", `{"season_days":0}`: "season_days",
+		`{"starts_at":"2026-01-01"}`: "starts_at", `{"starts_at":null}`: "starts_at", `{"starts_at":"0001-01-01T00:00:00Z"}`: "starts_at", `{"season_days":0}`: "season_days",
 		`{"live_top":0}`: "live_top", `{"live_top":1001}`: "live_top", `{"activity_cap":1001}`: "activity_cap",
 		`{"activity_cap":-1}`: "activity_cap", `{"keep_seasons":1e9}`: "keep_seasons", `{"colour":"red"}`: "colour", `{"id":"demo"}`: "id",
 		`{"Title":"x"}`: "Title", `{"title":"a","title":"b"}`: "title", `{"max_step":"x"}`: "max_step", `{"max_step":0}`: "max_step",
@@ -183,6 +183,7 @@ func TestBackdatedScoresStandByTheirTime(t *testing.T) {
 	}
 	do(t, s, "POST", scoresPath, score("x", "2023-12-31T23:59:59Z")).refused(t, 422, "invalid", "achieved_at")
 	do(t, s, "POST", scoresPath, score("x", "2999-01-01T00:00:00Z")).refused(t, 422, "invalid", "achieved_at")
+	do(t, s, "POST", scoresPath, score("x", "0001-01-01T00:00:00Z")).refused(t, 422, "invalid", "achieved_at")
 	do(t, s, "POST", scoresPath, score("x", "2024-02-01T12:00:00Z"), "Authorization: Bearer "+writerKey).
 		refused(t, 403, "forbidden", "achieved_at")
 }

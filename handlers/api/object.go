@@ -176,6 +176,9 @@ func (r *reader) instant(field string) (time.Time, error) {
 	if err := at.UnmarshalText([]byte(text)); err != nil { // stricter than time.Parse
 		return time.Time{}, store.Invalid(field, "must be a time such as 2026-11-30T18:04:05.123Z")
 	}
+	if at.UnixMilli() < 0 { // the zero time among them, which stands for none further in
+		return time.Time{}, store.Invalid(field, "must not be before 1970")
+	}
 	return at.UTC(), nil
 }
 

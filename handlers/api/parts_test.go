@@ -68,7 +68,7 @@ func TestTimesAreWrittenInUTCWithTheMillisecondsTheyNeed(t *testing.T) {
 func TestHeldScoresHaveNoRank(t *testing.T) {
 	t.Parallel()
 	held := store.Result{Board: "demo", Season: 1, Player: "a", Submitted: 500, Held: true, Total: 7}
-	const want = `"board":"demo","season":1,"player":"a","points":0,"submitted":500,"improved":false,"held":true,` +
+	const want = `"board":"demo","season":1,"player":"a","points":null,"submitted":500,"improved":false,"held":true,` +
 		`"rank":null,"previous_rank":null,"total":7,"achieved_at":null`
 	if got := string(appendResult(nil, &held)); got != want {
 		t.Errorf("held is %s, want %s", got, want)

@@ -86,7 +86,11 @@ func appendResult(to []byte, r *store.Result) []byte {
 	to = append(to, `,"player":`...)
 	to = appendString(to, r.Player)
 	to = append(to, `,"points":`...)
-	to = r.Points.Append(to, r.Decimals)
+	if r.Held && !r.HasPoints {
+		to = append(to, "null"...)
+	} else {
+		to = r.Points.Append(to, r.Decimals)
+	}
 	to = append(to, `,"submitted":`...)
 	to = r.Submitted.Append(to, r.Decimals)
 	to = append(to, `,"improved":`...)

@@ -1,7 +1,6 @@
 package api
 
 import (
-	"math"
 	"strconv"
 	"strings"
 
@@ -45,15 +44,15 @@ func parseSettings(body []byte) (patch settingsPatch, err error) {
 			case "timezone":
 				return setText(r, "timezone", func(text string) { set(func(s *store.Settings) { s.Timezone = text }) })
 			case "decimals":
-				return setInt(r, "decimals", func(n int) { set(func(s *store.Settings) { s.Decimals = n }) })
+				return setInt(r, "decimals", 0, store.MaxDecimals, func(n int) { set(func(s *store.Settings) { s.Decimals = n }) })
 			case "season_days":
-				return setInt(r, "season_days", func(n int) { set(func(s *store.Settings) { s.SeasonDays = n }) })
+				return setInt(r, "season_days", 1, store.MaxSeasonDays, func(n int) { set(func(s *store.Settings) { s.SeasonDays = n }) })
 			case "live_top":
-				return setInt(r, "live_top", func(n int) { set(func(s *store.Settings) { s.LiveTop = n }) })
+				return setInt(r, "live_top", 1, store.MaxLiveTop, func(n int) { set(func(s *store.Settings) { s.LiveTop = n }) })
 			case "activity_cap":
-				return setInt(r, "activity_cap", func(n int) { set(func(s *store.Settings) { s.ActivityCap = n }) })
+				return setInt(r, "activity_cap", 0, store.MaxActivityCap, func(n int) { set(func(s *store.Settings) { s.ActivityCap = n }) })
 			case "keep_seasons":
-				return setInt(r, "keep_seasons", func(n int) { set(func(s *store.Settings) { s.KeepSeasons = n }) })
+				return setInt(r, "keep_seasons", 0, store.MaxKeepSeasons, func(n int) { set(func(s *store.Settings) { s.KeepSeasons = n }) })
 			case "max_points":
 				points, err := r.integer("max_points", 1, store.MaxUnits, false)
 				set(func(s *store.Settings) { s.MaxPoints = points })
@@ -90,8 +89,8 @@ func setText(r *reader, field string, set func(string)) error {
 	return nil
 }
 
-func setInt(r *reader, field string, set func(int)) error {
-	number, err := r.integer(field, 0, math.MaxInt32, false)
+func setInt(r *reader, field string, lowest, highest int64, set func(int)) error {
+	number, err := r.integer(field, lowest, highest, false)
 	if err != nil {
 		return err
 	}
@@ -172,7 +171,7 @@ func parseReward(r *reader, at string) (reward store.Reward, err error) {
 		case "title":
 			return setText(r, field, func(text string) { reward.Title = text })
 		case "priority":
-			return setInt(r, field, func(n int) { reward.Priority = n })
+			return setInt(r, field, 0, store.MaxPriority, func(n int) { reward.Priority = n })
 		case "ranks", "percent", "points", "reach_rank", "hold", "delay", "data":
 			if r.null() {
 				return nil

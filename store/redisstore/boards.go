@@ -316,6 +316,7 @@ func nextRules(state *store.BoardState, to *store.Settings) (season *store.Seaso
 		length = time.Duration(to.SeasonDays) * 24 * time.Hour
 	}
 	if int64(length/moved.Resolution)+store.FreeSlots < moved.Slots() {
+		moved.Lasts(length)
 		return &moved, false, nil
 	}
 	return &fresh, true, nil

@@ -23,6 +23,7 @@ type record struct {
 	Policy     store.Policy   `json:"policy"`
 	TimeBits   int            `json:"T"`
 	Resolution int64          `json:"resolution"` // ms
+	LastTick   int64          `json:"last_tick"`
 	Rewards    []store.Reward `json:"rewards,omitempty"`
 	Paying     bool           `json:"paying,omitempty"`
 	Paid       bool           `json:"paid,omitempty"`
@@ -31,7 +32,8 @@ type record struct {
 func recordOf(s *store.Season) record {
 	r := record{
 		Start: s.Start.UnixMilli(), Closed: s.Closed, Closes: s.Closes, Reason: s.Reason, Order: s.Order,
-		Decimals: s.Decimals, Policy: s.Policy, TimeBits: s.TimeBits, Resolution: s.Resolution.Milliseconds(), Rewards: s.Rewards,
+		Decimals: s.Decimals, Policy: s.Policy, TimeBits: s.TimeBits, Resolution: s.Resolution.Milliseconds(),
+		LastTick: s.LastTick, Rewards: s.Rewards,
 		Paying: s.Paying, Paid: s.Paid, Total: s.Total,
 	}
 	if !s.End.IsZero() {
@@ -44,7 +46,7 @@ func (r *record) season(number int64) store.Season {
 	s := store.Season{
 		Number: number, Start: fromMillis(r.Start), Closed: r.Closed, Closes: r.Closes, Reason: r.Reason, Order: r.Order,
 		Decimals: r.Decimals, Policy: r.Policy, TimeBits: r.TimeBits,
-		Resolution: time.Duration(r.Resolution) * time.Millisecond, Rewards: r.Rewards, Paying: r.Paying, Paid: r.Paid,
+		Resolution: time.Duration(r.Resolution) * time.Millisecond, LastTick: r.LastTick, Rewards: r.Rewards, Paying: r.Paying, Paid: r.Paid,
 		Total: r.Total,
 	}
 	if r.End != 0 {

@@ -272,7 +272,7 @@ func newSubmitCall(s *Store, board *store.Board, once store.Once) *submitCall {
 			k.uniques(now), k.pace(now),
 		},
 	}
-	call.head = append(make([]any, 0, 22), board.Rev, s.now(), millis(season.End), k.live(), season.Number,
+	call.head = append(make([]any, 0, 23), board.Rev, s.now(), millis(season.End), k.live(), season.Number,
 		string(season.Policy), sign, millis(season.Start), season.Slots()-1, int64(call.limit), settings.LiveTop,
 		settings.ActivityCap, s.options.OnceKeep.Milliseconds(), "", once.Fingerprint, season.Resolution.Milliseconds(),
 		season.Decimals, maxStep(settings), playerLimit(s.options.Player), s.options.Player.Window.Milliseconds())
@@ -374,5 +374,5 @@ func (c *submitCall) args() []any {
 	for i, place := range c.onceAt {
 		c.body[place] = before + i + 1
 	}
-	return slices.Concat(append(c.head, len(c.asked), c.reach.goals), c.body, c.reach.args)
+	return slices.Concat(append(c.head, len(c.asked), c.reach.goals, c.board.Season.LastTick), c.body, c.reach.args)
 }

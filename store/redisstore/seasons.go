@@ -74,6 +74,7 @@ func (s *Store) closeSeason(
 		// A schedule whose periods differ wildly: this one is too long for ticks that fit the others. Hours always do,
 		// and a close must not fail.
 		next.Resolution = time.Hour
+		next.Lasts(next.End.Sub(begin))
 	}
 	closed := state.Season
 	closed.Closed, closed.Reason, closed.Rewards = true, reason, state.Settings.Rewards
@@ -141,6 +142,9 @@ func (s *Store) ReopenSeason(ctx context.Context, id store.BoardID, wanted int64
 		}
 		season.Closed, season.Reason, season.Total, season.Rewards, season.Paid = false, "", 0, nil, false
 		season.End = schedule.Next(state.Now)
+		if !schedule.Never() {
+			season.Lasts(season.End.Sub(season.Start))
+		}
 		k, next := s.keys.of(&state.Board), state.Season.Number
 		word, reply, err := s.list(ctx, s.scripts.reopen,
 			[]string{k.board(), k.seasons(), k.scores(wanted), k.scores(next), k.banned(next)},

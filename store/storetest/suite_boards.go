@@ -37,6 +37,7 @@ func newBoardHasDefaults(f *fixture) {
 	f.equal("settings", state.Settings, want)
 	f.equal("season", state.Season, store.Season{
 		Number: 1, Start: f.clock.Now(), Order: store.Desc, Policy: store.Best, TimeBits: 29, Resolution: time.Second,
+		LastTick: 3650 * 24 * 3600,
 	})
 	if state.ID != demo || state.Total != 0 || state.Epoch == "" || !state.Now.Equal(f.clock.Now()) {
 		f.Errorf("got %+v", state)

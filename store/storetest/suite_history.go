@@ -20,6 +20,7 @@ func historyRules() []rule {
 		{"an exported board is imported in its exact order", exportedOrderIsKept},
 		{"a slot that the board does not have is refused", slotsBeyondTheBoard},
 		{"when the slots of some points run out the last one is shared", lastSlotIsShared},
+		{"ties keep their order on a board that runs past its longest season", tiesPastTheSeason},
 	}
 }
 
@@ -176,6 +177,19 @@ func slotsBeyondTheBoard(f *fixture) {
 	f.refuse(invalid("slot"), sub("r", "1", inSlot(season.Slots())))
 	f.refuse(invalid("slot"), sub("r", "1", inSlot(1<<53)))
 	f.equal("order", f.order(), []store.PlayerID{"p", "q"})
+}
+
+func tiesPastTheSeason(f *fixture) {
+	start := f.clock.Now().Add(-30 * 24 * time.Hour)
+	f.put(demo, with(func(s *store.Settings) { s.StartsAt, s.SeasonDays = start, 1 }))
+	for _, player := range []store.PlayerID{"a", "b", "c", "d"} {
+		f.submit(player, "5")
+		f.clock.Step(time.Hour)
+	}
+	f.equal("order", f.order(), []store.PlayerID{"a", "b", "c", "d"})
+	if got, want := f.standing("a").AchievedAt, start.Add(24*time.Hour); !got.Equal(want) {
+		f.Errorf("a got there at %v, want %v, where the ticks stand still", got, want)
+	}
 }
 
 func lastSlotIsShared(f *fixture) {

@@ -27,6 +27,7 @@
 -- ARGV[19] submissions that a player may make in a window, or ''
 -- ARGV[20] ms of that window       ARGV[21] number of submissions
 -- ARGV[22] number of rewards that are won by reaching something
+-- ARGV[23] last tick of the season's length: beyond it ticks stand still, so that ties keep their slots
 -- then for each: player, points in whole units, and a word of letters that say what else follows, in this order:
 --   n  name, folded name
 --   t  time of a backdated one in ms
@@ -63,7 +64,7 @@ local uniquesKeep = 40 * 24 * 3600 * 1000
 local paceKeep = 2 * 3600 * 1000
 local mostHeld = 10000
 local exactLimit = 128 -- longer logs would leave Redis' compact list encoding
-local goals = tonumber(ARGV[22])
+local goals, lastTick = tonumber(ARGV[22]), tonumber(ARGV[23])
 
 local now = clock(ARGV[2])
 local why = stale(board, rev, ends, now)
@@ -79,7 +80,7 @@ end
 
 local anyBans = redis.call('HLEN', bans) > 0
 local anyBanned = anyBans and redis.call('ZCARD', banned) > 0
-local nowTick = math.max(0, math.min(lastSlot, math.floor((now - start) / tickLength)))
+local nowTick = math.max(0, math.min(lastTick, math.floor((now - start) / tickLength)))
 local total = redis.call('ZCARD', scores)
 local totalBefore = total
 local changes = 0 -- of rows inside the live top
@@ -111,7 +112,7 @@ end
 local function slotAt(time)
   if time > now then return nil, 'future' end
   if time < start then return nil, 'early' end
-  return math.min(lastSlot, math.floor((time - start) / tickLength))
+  return math.min(lastTick, math.floor((time - start) / tickLength))
 end
 
 -- The packed score after a submission, or nil when it changes nothing. old is nil for a first score.
@@ -304,7 +305,7 @@ end
 
 local results = {}
 local players = {}
-local n, arg = 0, 22
+local n, arg = 0, 23
 for i = 1, count do
   local player, units, more = ARGV[arg + 1], tonumber(ARGV[arg + 2]), ARGV[arg + 3]
   arg = arg + 3
