@@ -7,9 +7,11 @@ local function clock(given)
   return tonumber(t[1]) * 1000 + math.floor(tonumber(t[2]) / 1000)
 end
 
--- A whole number as text, all digits of it: Lua itself prints fourteen.
+-- A whole number as text, all digits of it: Lua itself prints fourteen. %d takes a third of the time of %.0f, but goes
+-- through a long of C, which some machines have with 32 bits.
+local exact = string.format('%d', 4503599627370497) == '4503599627370497' and '%d' or '%.0f'
 local function whole(n)
-  return string.format('%.0f', n)
+  return string.format(exact, n)
 end
 
 -- Why the caller must not go on: 'moved' when the board changed or is gone, 'over' when its season has ended, nil
