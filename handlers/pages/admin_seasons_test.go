@@ -86,7 +86,8 @@ func TestManyWinnersAreCountedAndSomeNamed(t *testing.T) {
 	d := newDesk(t)
 	d.board("demo", func(s *store.Settings) {
 		s.Rewards = []store.Reward{
-			{ID: "ten", Title: "Ten", Ranks: []int64{1, 10}}, {ID: "far", Title: "Far", Ranks: []int64{100, 200}},
+			{ID: "ten", Title: "Ten", Ranks: []int64{1, 10}},
+			{ID: "far", Title: "Far", Ranks: []int64{100, 200}},
 			{ID: "late", Title: "Late", Points: "1000000", Hold: 3600e9},
 		}
 	})

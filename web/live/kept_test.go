@@ -402,7 +402,7 @@ func TestRepliesAreEncodedOnce(t *testing.T) {
 	t.Parallel()
 	kept := &Kept{replies: new(replies)}
 	made := 0
-	encode := func() []byte { made++; return []byte(fmt.Sprint(made)) }
+	encode := func() []byte { made++; return fmt.Append(nil, made) }
 	key := []byte("limit=10")
 	if got := kept.Encoded(string(key), encode); string(got) != "1" {
 		t.Errorf("got %s, want 1", got)

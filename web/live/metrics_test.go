@@ -46,13 +46,14 @@ func TestAnOperatorSeesWhatReadersGet(t *testing.T) {
 		}
 		for _, family := range families {
 			for _, metric := range family.GetMetric() {
-				name := family.GetName()
+				var name strings.Builder
+				name.WriteString(family.GetName())
 				for _, label := range metric.GetLabel() {
-					name += " " + label.GetValue()
+					name.WriteString(" " + label.GetValue())
 				}
-				got[name] = metric.GetCounter().GetValue() + metric.GetGauge().GetValue()
+				got[name.String()] = metric.GetCounter().GetValue() + metric.GetGauge().GetValue()
 				if h := metric.GetHistogram(); h != nil {
-					got[name+" observations"] = float64(h.GetSampleCount())
+					got[name.String()+" observations"] = float64(h.GetSampleCount())
 				}
 			}
 		}

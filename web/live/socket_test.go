@@ -714,7 +714,7 @@ func ours(t *testing.T) string {
 	stacks := make([]byte, 4<<20)
 	stacks = stacks[:runtime.Stack(stacks, true)]
 	var found []string
-	for _, stack := range strings.Split(string(stacks), "\n\n") {
+	for stack := range strings.SplitSeq(string(stacks), "\n\n") {
 		for _, name := range []string{"(*Hub).serve", "(*Hub).run", "(*reader).", "(*players).", "hijackConnHandler"} {
 			if strings.Contains(stack, name) {
 				found = append(found, stack)

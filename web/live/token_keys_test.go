@@ -27,7 +27,7 @@ func TestKeysOfTokensAreReadFromText(t *testing.T) {
 			t.Errorf("the error shows a key: %v", err)
 		}
 	}
-	if NewTokenKey() == NewTokenKey() {
+	if one, other := NewTokenKey(), NewTokenKey(); one == other {
 		t.Error("two new keys are one")
 	}
 }

@@ -72,8 +72,11 @@ func TestWhoReachesWhatIsWhatAPlainLookSays(t *testing.T) {
 			inPayBubble(t, func(t *testing.T, p paymaster) {
 				random := rand.New(rand.NewPCG(seed, 5))
 				rules := []store.Reward{
-					{ID: "king", ReachRank: 1, Hold: 9 * time.Second}, {ID: "podium", ReachRank: 3, Hold: 31 * time.Second},
-					{ID: "two", ReachRank: 2}, {ID: "ten", Points: "10", Hold: 13 * time.Second}, {ID: "twenty-5", Points: "25"},
+					{ID: "king", ReachRank: 1, Hold: 9 * time.Second},
+					{ID: "podium", ReachRank: 3, Hold: 31 * time.Second},
+					{ID: "two", ReachRank: 2},
+					{ID: "ten", Points: "10", Hold: 13 * time.Second},
+					{ID: "twenty-5", Points: "25"},
 				}
 				p.putWith(func(s *store.Settings) { s.Policy, s.Rewards = store.Last, rules })
 				m := &reachModel{
