@@ -42,6 +42,9 @@ func tune(o *redis.UniversalOptions) {
 func InProcess(dial func() (net.Conn, error)) *redis.UniversalOptions {
 	o := &redis.UniversalOptions{Addrs: []string{"in-process:0"}}
 	tune(o)
+	// Connections cost next to nothing here, and nobody should wait for one: go-redis hands the timers of those who wait
+	// round the whole process, also between the bubbles of testing/synctest, where that is fatal.
+	o.PoolSize = 1024
 	o.Dialer = func(context.Context, string, string) (net.Conn, error) { return dial() }
 	return o
 }
